@@ -229,6 +229,11 @@ class Account(Facts):
     note: str | None = None
     source: str | None = None
 
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """All that an account there may have to end on."""
+        return tuple(filter(None, (self.suffix, self.cpu_suffix, *self.suffix_by_node_type.values())))
+
     def suffix_for(self, node_type: str) -> str | None:
         return self.suffix_by_node_type.get(node_type, self.suffix)
 

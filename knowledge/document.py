@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from knowledge.strict import Facts
+
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
@@ -28,7 +30,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Facts):
     """One thing to do: what and why in a clause, and the command that does it (empty where there is none)."""
 
     text: str

@@ -10,11 +10,12 @@ Task = Literal["train", "lora", "qlora", "serve"]
 # What is asked: graph/planning/resources/aims.yaml has their words.
 Aim = Literal[
     "why_not", "host", "largest", "batch", "sequence", "checkpoint", "saves", "jobs", "split", "network", "ways",
-    "budget", "fastest", "cheapest", "machine", "hours", "cost", "nodes", "memory", "fit",
+    "budget", "fastest", "cheapest", "machine", "hours", "cost", "nodes", "memory", "fit", "speed",
+    "accumulation", "card", "recompute",
 ]  # fmt: skip
 # Of one job on one machine, or of one number of GPUs: what another of them says takes the place of all.
 PLACE = ("nodes", "gpus", "each")
-WORK = ("tokens", "samples", "epochs", "steps")
+WORK = ("tokens", "samples", "epochs", "steps", "flops")
 # Settings that are on or off, whatever their value.
 SETTINGS = ("offload", "beside", "loss")
 SIZE = re.compile(r"(?i)[-_ ]?\d+(?:\.\d+)?(?:x\d+)?[bm]\b")
@@ -26,15 +27,18 @@ class ResourceQuestion:
     gpus: in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of
     one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens
     a second that the person saw, on all GPUs or on each (speed_each); pace_s: measured seconds of one of pace_of
-    (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked about); scaling:
-    the share of the ideal that is kept on more GPUs; gpu_hours, node_hours: a budget;
-    or_precisions: others that are asked about too; or_gpus: further GPUs that are asked about; host_gb: a node's
-    main memory; disk_gb: room for files; save_s: seconds of a save, save_gb: its size, write_gbs: GB/s at which it
-    is written; mtbf_h: hours between failures of the job, or of one node or GPU (mtbf_of); accumulation: micro-
-    batches of a step; queue: a queue or partition; steps: of the optimizer; aim: what is asked; offload: what lies
-    in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on or off;
-    beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of one
-    job of several; mine: the machines are those that the person has."""
+    (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked about) of
+    pace_card; scaling: the share of the ideal that is kept on more GPUs; paces: several measured paces, each with
+    its GPUs and nodes; points: micro-batches with the GB that each was seen to take; worker_rate: samples a second
+    of one of `workers` data loading processes; flops: the work as arithmetic; start_h: hours lost at each start;
+    save_steps: steps between two saves; gpu_hours, node_hours: a budget; or_precisions: others that are asked about
+    too; or_gpus: further GPUs that are asked about; host_gb: a node's main memory; disk_gb: room for files; save_s:
+    seconds of a save, save_gb: its size, write_gbs: GB/s at which it is written; mtbf_h: hours between failures of
+    the job, or of one node or GPU (mtbf_of); accumulation: micro- batches of a step; queue: a queue or partition;
+    steps: of the optimizer; aim: what is asked; offload: what lies in the node's main memory (optimizer, or
+    parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
+    reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
+    those that the person has."""
 
     aim: Aim | None = None
     model: str | None = None
@@ -72,7 +76,15 @@ class ResourceQuestion:
     pace_of: str | None = None
     pace_gpus: int | None = None
     pace_nodes: int | None = None
+    pace_card: str | None = None
     scaling: float | None = None
+    paces: tuple[tuple[float, int, int], ...] = ()
+    points: tuple[tuple[float, float], ...] = ()
+    worker_rate: float | None = None
+    workers: int | None = None
+    flops: float | None = None
+    start_h: float | None = None
+    save_steps: float | None = None
     measured_gb: float | None = None
     host_gb: float | None = None
     disk_gb: float | None = None
@@ -116,11 +128,11 @@ class ResourceQuestion:
             gone |= {"gpu_gb", "or_gpus", "queue"} | ({"machines"} if not self.machines and before.gpu else set())
         if self.nodes or self.gpus or self.aim == "nodes":  # how many is asked: none is given
             gone |= {*PLACE}
-        if (self.gpu and self.gpu != before.gpu) or (self.machines and self.machines != before.machines) or model:
-            gone |= {"pace_s", "pace_of", "pace_gpus", "pace_nodes"}  # measured on another card, or of another model
+        if model or self.pace_s:  # measured of another model, or anew
+            gone |= {"pace_s", "pace_of", "pace_gpus", "pace_nodes", "pace_card", "paces"}
         if self.task and self.task != before.task:
             gone |= {"strategy", "precision"} if "serve" in (self.task, before.task) else {"strategy"}
-        if self.tokens or self.samples or self.steps:
+        if self.tokens or self.samples or self.steps or self.flops:
             gone |= {*WORK}
         if self.aim in ("batch", "sequence"):  # the largest is asked: no size is given
             gone |= {"micro_batch", "global_batch"} if self.aim == "batch" else {"sequence"}
@@ -132,6 +144,9 @@ class ResourceQuestion:
         mine = self.mine or (before.mine and not self.machines)
 
         both = {**kept, **self.said(), "model": model or kept.get("model"), "mine": mine}
+        told, now = before.gpus or before.nodes, self.gpus or self.nodes
+        if before.mtbf_of == "job" and before.mtbf_h and told and now and not self.mtbf_h:
+            both["mtbf_h"] = before.mtbf_h * told / now  # more of them fail more often
         both["denied"] = self.denials_after(before)
         return ResourceQuestion(**both)  # type: ignore[arg-type]
 

@@ -610,7 +610,7 @@ class Grounds:
     """Items of earlier turns that a model may name again: from facts and tools, from the person's words, pasted.
 
     pages: the pages that its last answers cite, by their number on the thread; masked: the placeholders under which a
-    server was told of names, and the names.
+    server was told of names, and the names; coined: what a server's model wrote in the last turns.
     """
 
     known: tuple[str, ...] = ()
@@ -618,6 +618,7 @@ class Grounds:
     pasted: tuple[str, ...] = ()
     pages: tuple[tuple[int, str], ...] = ()
     masked: tuple[tuple[str, str], ...] = ()
+    coined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

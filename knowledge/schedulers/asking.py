@@ -78,8 +78,10 @@ def ask_command(words: Sequence[str], patience: float = PATIENCE) -> Printed | C
         return CouldNotAsk(command, f"it printed more than {MOST_PRINTED >> 20} MiB, and was stopped")
     if child.returncode:
         # `scontrol show job 9_2` says on stdout that it is gone.
-        told = (" ".join(text[:4000].decode("utf-8", "replace").split()) for text in (err, out))
-        return CouldNotAsk(command, next(filter(None, told), f"exit code {child.returncode}")[:400])
+        # Of several lines the last is the reason of all.
+        told = (text[-4000:].decode("utf-8", "replace").split("\n") for text in (err, out))
+        last = (" ".join(line.split()) for lines in told for line in reversed(lines))
+        return CouldNotAsk(command, next(filter(None, last), f"exit code {child.returncode}")[:400])
     return Printed(out.decode("utf-8", "replace"), err[:4000].decode("utf-8", "replace"))
 
 

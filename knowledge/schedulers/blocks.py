@@ -18,6 +18,11 @@ SETTING = re.compile(r"\s*([A-Za-z_][\w.]*) = (.*)")
 GOES_ON = re.compile(r"\t\s*\S|\s{6,}\S")
 
 
+def rest_of(line: str) -> str:
+    """What a wrapped value goes on with: qstat puts a tab before it and drops no blank."""
+    return line[1:] if line.startswith("\t") else line.lstrip()
+
+
 @dataclass(frozen=True, slots=True)
 class LineBlock:
     """Lines that belong together, and the number of the first."""
@@ -55,5 +60,5 @@ def read_settings(lines: Sequence[str]) -> Fields:
             found.append((match[1], match[2]))
         elif found:
             name, value = found[-1]
-            found[-1] = (name, value + line.lstrip())
+            found[-1] = (name, value + rest_of(line))
     return tuple(found)

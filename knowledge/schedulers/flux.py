@@ -3,60 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from knowledge.data_file import parse_json
-from knowledge.schedulers.records import Fields, Phase, QueuedJob
+from knowledge.schedulers.records import Fields, Phase, QueuedJob, job_columns, read_job
+from knowledge.schedulers.tables import DATA, phase_in
 from knowledge.schedulers.times import printed_seconds
 
-# flux-core 4a5e79f, src/bindings/python/flux/job/info.py (read 2026-11-22).
-STATES: Mapping[str, tuple[str, Phase]] = {
-    "D": ("DEPEND", "waiting"),
-    "P": ("PRIORITY", "waiting"),
-    "S": ("SCHED", "waiting"),
-    "R": ("RUN", "running"),
-    "C": ("CLEANUP", "ending"),
-    "CD": ("COMPLETED", "ended"),
-    "F": ("FAILED", "ended"),
-    "CA": ("CANCELED", "ended"),
-    "TO": ("TIMEOUT", "ended"),
-    "I": ("INACTIVE", "ended"),
-}
-JOBS = {
-    **dict.fromkeys(("JOBID", "ID"), "id"),
-    **dict.fromkeys(("ST", "STATE", "STATUS"), "state"),
-    **dict.fromkeys(("QUEUE", "USER", "NAME", "BANK", "PROJECT"), "word"),
-    **dict.fromkeys(("NTASKS", "NNODES", "URGENCY", "PRI", "PRIORITY"), "count"),
-    **dict.fromkeys(("TIME", "T_LIMIT"), "time"),
-    **dict.fromkeys(("INFO", "DEPENDENCIES", "ANNOTATIONS", "NODELIST"), "free"),
-}
-# `flux resource list` and `flux queue list`.
-RESOURCES = {
-    **dict.fromkeys(("STATE", "QUEUE", "PROPERTIES", "NODELIST"), "word"),
-    **dict.fromkeys(("NNODES", "NCORES", "NGPUS"), "count"),
-}
-QUEUES = dict.fromkeys(("QUEUE", "EN", "ST", "TDEFAULT", "TLIMIT", "NNODES", "NCORES", "NGPUS"), "word")
 EVENT = re.compile(
     r"\s*(?:\[\s*[^\]]+\]|\d{9,}\.\d+|\d{4}-\d\d-\d\dT\S+)\s+"
     r"(?P<name>submit|validate|dependency-add|dependency-remove|depend|priority|alloc|start|finish|release|free|clean|"
     r"exception|urgency|jobspec-update|resource-update|annotations|flag-set|memo|prolog-start|prolog-finish|"
     r"epilog-start|epilog-finish|debug\.\S+|invalidate)\b(?P<rest>.*)"
 )
-# After which event a job is in which state.
-AFTER: Mapping[str, str] = {
-    "submit": "D",
-    "validate": "D",
-    "dependency-add": "D",
-    "depend": "P",
-    "priority": "S",
-    "alloc": "R",
-    "start": "R",
-    "finish": "C",
-    "release": "C",
-    "free": "C",
-    "clean": "CD",
-}
-
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -71,35 +29,23 @@ def short_id(number: int) -> str:
 
 
 def phase_of(state: str) -> Phase:
-    word = state.upper()
-    return next((phase for short, (name, phase) in STATES.items() if word in (short, name)), "unknown")
+    return phase_in("flux", state.upper())
+
+
+LISTED = job_columns(
+    id="JOBID|ID", name="NAME", user="USER", queue="QUEUE", account="BANK", state="ST|STATE|STATUS", nodes="NNODES",
+    tasks="NTASKS", depends="DEPENDENCIES",
+)  # fmt: skip
 
 
 def listed_job(fields: Fields) -> QueuedJob:
     """A row of `flux jobs`; TIME is what was asked for while it waits, and what it has run after that."""
     row = dict(fields)
-    state = row.get("ST") or row.get("STATE") or row.get("STATUS") or ""
-    phase = phase_of(state)
-    clock = printed_seconds(row.get("TIME", ""))
-    info = row.get("INFO", "")
-    return QueuedJob(
-        "flux",
-        id=row.get("JOBID") or row.get("ID") or "",
-        name=row.get("NAME", ""),
-        user=row.get("USER", ""),
-        queue=row.get("QUEUE", ""),
-        account=row.get("BANK", ""),
-        state=state,
-        phase=phase,
-        reason=info if phase == "waiting" else "",
-        nodes=int(row["NNODES"]) if row.get("NNODES", "").isdigit() else None,
-        tasks=int(row["NTASKS"]) if row.get("NTASKS", "").isdigit() else None,
-        where=info if phase == "running" else "",
-        elapsed=None if phase == "waiting" else clock,
-        limit=clock if phase == "waiting" else None,
-        depends=row.get("DEPENDENCIES", ""),
-        fields=fields,
-    )
+    phase = phase_of(row.get("ST") or row.get("STATE") or row.get("STATUS") or "")
+    clock, info = printed_seconds(row.get("TIME", "")), row.get("INFO", "")
+    length = {"limit" if phase == "waiting" else "elapsed": clock}
+    place = {"waiting": {"reason": info}, "running": {"where": info}}.get(phase, {})
+    return read_job("flux", fields, LISTED, phase=phase, **length, **place)
 
 
 def event_of(line: str) -> tuple[str, str] | None:
@@ -120,7 +66,7 @@ def job_of_events(job: str, events: Fields) -> QueuedJob:
     state, waits = "D", dict[str, None]()
     reason = ""
     for name, rest in events:
-        state = AFTER.get(name, state)
+        state = DATA["after"].get(name, state)
         if name == "dependency-add":
             waits[described(rest)] = None
         elif name == "dependency-remove":

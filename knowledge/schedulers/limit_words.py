@@ -9,28 +9,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice, product, takewhile
+from pathlib import Path
 from typing import Literal
 
-RESOURCES = {
-    "cpu": "CPU cores",
-    "mem": "memory",
-    "memory": "memory",
-    "node": "nodes",
-    "gres": "GPUs (or other generic resources)",
-    "license": "licences",
-    "bb": "burst buffer",
-    "billing": "billing units (resources weighted by the site)",
-    "energy": "energy",
-    "unknown": "of one resource (often a GPU type)",
-    "jobs": "jobs",
-    "submitjobs": "jobs queued and running",
-    "submitjob": "jobs queued and running",
-    "wallduration": "time",
-    "wall": "time",
-}
+from knowledge.data_file import read_data
+
+RESOURCES: Mapping[str, str] = read_data(Path(__file__).with_name("slurm_columns.yaml"))["limited"]
 HEADS = ("QOSGrp", "AssocGrp", "QOSMax", "AssocMax", "QOSMin", "Max")
 COUNTED = ("RunMinutes", "RunMins", "Minutes", "")
 PER = ("PerJob", "PerNode", "PerUser", "PerAccount", "")

@@ -3,56 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from knowledge.schedulers.records import Fields, Phase, QueuedJob
+from knowledge.schedulers.records import Fields, Phase, QueuedJob, job_columns, read_job
+from knowledge.schedulers.tables import phase_in
 
-# https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=bjobs-options, STAT (read 2026-11-22).
-STATES: Mapping[str, Phase] = {
-    "PEND": "waiting",
-    "PSUSP": "waiting",
-    "WAIT": "waiting",
-    "PROV": "starting",
-    "RUN": "running",
-    "USUSP": "suspended",
-    "SSUSP": "suspended",
-    "DONE": "ended",
-    "EXIT": "ended",
-    "UNKWN": "unknown",
-    "ZOMBI": "ended",
-}
-BJOBS = {
-    "JOBID": "id",
-    **dict.fromkeys(("USER", "QUEUE", "FROM_HOST", "EXEC_HOST", "JOB_NAME", "PROJ_NAME", "PENDSTATE"), "word"),
-    "STAT": "state",
-    **dict.fromkeys(("SUBMIT_TIME", "START_TIME", "FINISH_TIME", "ESTIMATED_START_TIME"), "date"),
-    **dict.fromkeys(("PEND_REASON", "PEND_REASONS", "DEPENDENCY"), "free"),
-    **dict.fromkeys(("SLOTS", "NREQ_SLOT", "NEXEC_HOST", "EXIT_CODE"), "count"),
-    **dict.fromkeys(("RUN_TIME", "RUNTIMELIMIT", "TIME_LEFT"), "word"),
-}
-HOSTS = {
-    **dict.fromkeys(("HOST_NAME", "STATUS"), "word"),
-    **dict.fromkeys(("JL/U", "MAX", "NJOBS", "RUN", "SSUSP", "USUSP", "RSV", "NGPUS", "NGPUS_ALLOC"), "count"),
-}
-# lshosts and lsload (https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=reference-lshosts and -lsload).
-HOST_SIZES = {
-    **dict.fromkeys(("HOST_NAME", "type", "model", "maxmem", "maxswp", "server"), "word"),
-    **dict.fromkeys(("cpuf", "ncpus", "nprocs", "ncores", "nthreads", "ndisks"), "number"),
-    "RESOURCES": "free",
-}
-HOST_LOADS = dict.fromkeys(
-    ("HOST_NAME", "status", "r15s", "r1m", "r15m", "ut", "pg", "ls", "it", "tmp", "swp", "mem", "gpu_mode", "ngpus"),
-    "word",
-)
-QUEUES = {
-    **dict.fromkeys(("QUEUE_NAME", "STATUS"), "word"),
-    **dict.fromkeys(
-        ("PRIO", "MAX", "JL/U", "JL/P", "JL/H", "NJOBS", "PEND", "RUN", "SUSP", "SSUSP", "USUSP", "RSV"), "count"
-    ),
-}
-USERS = {"USER/GROUP": "word", **dict.fromkeys([*QUEUES][2:], "count")}
-# bjdepinfo: one row for each parent (https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=reference-bjdepinfo).
-PARENTS = {"JOBID": "id", **dict.fromkeys(("PARENT", "PARENT_STATUS", "PARENT_NAME", "CHILD", "LEVEL"), "word")}
 LONG_HEAD = re.compile(r"\s*Job <(?P<id>[^>]+)>,")
 NAMED = re.compile(
     r"(Job Name|User|Project|Status|Queue|Command|CWD|Output File|Error File|Requested GPU|Requested Resources|"
@@ -61,28 +16,22 @@ NAMED = re.compile(
 
 
 def phase_of(state: str) -> Phase:
-    return STATES.get(state.upper(), "unknown")
+    return phase_in("lsf", state.upper())
+
+
+LISTED = job_columns(
+    id="JOBID", name="JOB_NAME", user="USER", queue="QUEUE", account="PROJ_NAME", state="STAT",
+    start="ESTIMATED_START_TIME|START_TIME", submitted="SUBMIT_TIME",
+)  # fmt: skip
 
 
 def listed_job(fields: Fields, reasons: Sequence[str]) -> QueuedJob:
     """A row of bjobs and the reasons printed below it."""
     row = dict(fields)
     said = row.get("PEND_REASON") or row.get("PEND_REASONS") or "; ".join(reasons)
-    return QueuedJob(
-        "lsf",
-        id=row.get("JOBID", ""),
-        name=row.get("JOB_NAME", ""),
-        user=row.get("USER", ""),
-        queue=row.get("QUEUE", ""),
-        account=row.get("PROJ_NAME", ""),
-        state=row.get("STAT", ""),
-        phase=phase_of(row.get("STAT", "")),
-        reason=said,
-        where=row.get("EXEC_HOST", "").replace("-", "", 1) if row.get("EXEC_HOST") == "-" else row.get("EXEC_HOST", ""),
-        start=row.get("ESTIMATED_START_TIME", "") or row.get("START_TIME", ""),
-        submitted=row.get("SUBMIT_TIME", ""),
-        fields=fields,
-    )
+    host = row.get("EXEC_HOST", "")
+    phase = phase_of(row.get("STAT", ""))
+    return read_job("lsf", fields, LISTED, phase=phase, reason=said, where="" if host == "-" else host)
 
 
 def unwrapped(lines: Sequence[str]) -> str:

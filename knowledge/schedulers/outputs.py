@@ -6,14 +6,15 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from knowledge.long_numbers import short_numbers
 from knowledge.schedulers import flux, lsf, pbs, slurm
-from knowledge.schedulers.blocks import GOES_ON, pair_block, read_pairs, read_settings, setting_block
+from knowledge.schedulers.blocks import GOES_ON, pair_block, read_pairs, read_settings, rest_of, setting_block
 from knowledge.schedulers.command_lines import COMMAND, block_asked, columns_asked, filters_asked, id_asked, prompted
 from knowledge.schedulers.messages import message_at
 from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob, Scheduler, SchedulerOutput
-from knowledge.schedulers.tables import CELL, Column, header_columns, row_fields, ruled, unplaced
+from knowledge.schedulers.tables import CELL, DATA, Column, header_columns, realigned, row_fields, ruled, unplaced
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
 Lines = Sequence[str]
@@ -94,51 +95,21 @@ class OutputTable:
     needs: tuple[frozenset[str], ...]
 
 
-def any_of(*names: str) -> frozenset[str]:
-    return frozenset(names)
+def columns_of(row: Mapping[str, Any]) -> Mapping[str, str]:
+    """The columns of a table with what stands in each."""
+    if by_kind := row.get("columns"):
+        return {name: kind for kind, names in by_kind.items() for name in names}
+    return slurm.COLUMNS[row["command"]]
 
 
-COLUMNS = slurm.COLUMNS
-LIMIT_COLUMNS = tuple(name for name in COLUMNS["sacctmgr"] if name.startswith(("Grp", "Max", "Min")))
-NODES_NEED = any_of("PARTITION", "REASON", "NODES", "NODELIST", "HOSTNAMES")
-TABLES: tuple[OutputTable, ...] = (
-    OutputTable("lsf", "bjobs", "jobs", lsf.BJOBS, (any_of("JOBID"), any_of("STAT", "PEND_REASON"))),
-    OutputTable("flux", "flux jobs", "jobs", flux.JOBS, (any_of("JOBID", "ID"), any_of("NTASKS", "NNODES", "INFO"))),
-    OutputTable(
-        "slurm",
-        "sprio",
-        "priority",
-        COLUMNS["sprio"],
-        (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS")),
-    ),
-    OutputTable(
-        "slurm",
-        "squeue",
-        "jobs",
-        COLUMNS["squeue"],
-        (any_of("JOBID", "ST", "STATE", "TIME_LIMIT", "TRES_PER_NODE"),),
-    ),
-    OutputTable("slurm", "sacct", "accounting", COLUMNS["sacct"], (any_of("JobID", "JobIDRaw"),)),
-    OutputTable("slurm", "sacctmgr", "limits", COLUMNS["sacctmgr"], (any_of(*LIMIT_COLUMNS),)),
-    OutputTable("slurm", "sshare", "share", COLUMNS["sshare"], (any_of("FairShare", "RawShares"),)),
-    OutputTable("slurm", "sinfo", "nodes", COLUMNS["sinfo"], (NODES_NEED,)),
-    OutputTable("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
-    OutputTable("pbs", "pbsnodes", "nodes", pbs.NODES, (any_of("vnode"),)),
-    OutputTable("lsf", "lshosts", "nodes", lsf.HOST_SIZES, (any_of("maxmem"),)),
-    OutputTable("lsf", "lsload", "nodes", lsf.HOST_LOADS, (any_of("r1m", "ut", "gpu_mode"), any_of("HOST_NAME"))),
-    OutputTable("lsf", "bhosts", "nodes", lsf.HOSTS, (any_of("HOST_NAME"),)),
-    OutputTable("lsf", "bjdepinfo", "limits", lsf.PARENTS, (any_of("PARENT"), any_of("PARENT_STATUS"))),
-    OutputTable("lsf", "bqueues", "queues", lsf.QUEUES, (any_of("QUEUE_NAME"),)),
-    OutputTable("lsf", "busers", "limits", lsf.USERS, (any_of("USER/GROUP"),)),
-    OutputTable("flux", "flux resource list", "nodes", flux.RESOURCES, (any_of("NNODES"), any_of("STATE"))),
-    OutputTable("flux", "flux queue list", "queues", flux.QUEUES, (any_of("TLIMIT"),)),
-    OutputTable("pbs", "qstat -Q", "queues", pbs.QUEUES, (any_of("Ena", "Str"),)),
-    OutputTable("pbs", "qstat -q", "queues", pbs.QUEUE_LIMITS, (any_of("Lm"),)),
+TABLES: tuple[OutputTable, ...] = tuple(
+    OutputTable(row["scheduler"], row["command"], row["kind"], columns_of(row), tuple(map(frozenset, row["needs"])))
+    for row in DATA["tables"]
 )
 
 
 # A state beside one of these, and no job: nodes of sinfo in columns of one's own.
-SINFO_ONLY = any_of("GRES", "AVAIL", "AVAIL_FEATURES", "HOSTNAMES")
+SINFO_ONLY = frozenset(("GRES", "AVAIL", "AVAIL_FEATURES", "HOSTNAMES"))
 HEADER = re.compile("|".join(sorted({re.escape(name) for table in TABLES for name in table.needs[0]})))
 
 
@@ -172,6 +143,7 @@ def table_rows(lines: Lines, first: int, at: int, table: OutputTable, columns: S
     """The rows below a header, each with the lines that tell more of it."""
     jobs: list[QueuedJob] = []
     rows: list[Fields] = []
+    columns = realigned(columns, lines[at : at + FEW_ROWS])
     while at < len(lines):
         if at > first + 1 and COMMAND.match(prompted(lines[at])):
             break
@@ -216,6 +188,8 @@ def first_fits(fields: Fields, columns: Sequence[Column]) -> bool:
     )
 
 
+# Rows by which a header is put over its columns again.
+FEW_ROWS = 4
 # No table has a row of more words than these without a number in it.
 FEW_WORDS = 4
 PBS_COMMENT = re.compile(r"\s(?:Not Running|Can Never Run|Job run at|Job held|Job Array)\b.*")
@@ -247,19 +221,8 @@ def job_of(table: OutputTable, fields: Fields, said: Sequence[str]) -> list[Queu
 
 # The default columns of each command, for rows pasted without their header.
 DEFAULTS: tuple[tuple[OutputTable, tuple[str, ...]], ...] = tuple(
-    (next(table for table in TABLES if table.command == command), tuple(names.split(",")))
-    for command, names in (
-        ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,NODES,NODELIST(REASON)"),
-        ("squeue", "JOBID,PARTITION,NAME,USER,ST,START_TIME,NODES,SCHEDNODES,NODELIST(REASON)"),
-        ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,TIME_LIMIT,NODES,NODELIST(REASON)"),
-        ("sacct", "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"),
-        ("qstat", "Job ID,Username,Queue,Jobname,SessID,NDS,TSK,Memory,Time,S,Time"),
-        ("qstat", "Job id,Name,User,Time Use,S,Queue"),
-        ("bjobs", "JOBID,USER,STAT,QUEUE,FROM_HOST,JOB_NAME,SUBMIT_TIME"),
-        ("bjobs", "JOBID,USER,STAT,QUEUE,FROM_HOST,EXEC_HOST,JOB_NAME,SUBMIT_TIME"),
-        ("flux jobs", "JOBID,QUEUE,USER,NAME,ST,NTASKS,NNODES,TIME,INFO"),
-        ("flux jobs", "JOBID,QUEUE,USER,NAME,ST,NTASKS,NNODES,TIME"),
-    )
+    (next(table for table in TABLES if table.command == row["command"]), tuple(row["columns"]))
+    for row in DATA["defaults"]
 )
 
 
@@ -407,7 +370,7 @@ def read_comment(lines: Lines, at: int) -> Read:
     end = at + 1
     while end < len(lines) and GOES_ON.match(lines[end]):
         end += 1
-    comment = "".join([found[found.lastindex or 1], *(line.lstrip() for line in lines[at + 1 : end])])
+    comment = "".join([found[found.lastindex or 1], *map(rest_of, lines[at + 1 : end])])
     job = pbs.settings_job("", (("comment", comment),))
     return [SchedulerOutput("pbs", "qstat -s", "jobs", at, end - 1, (job,))]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from knowledge.document import Step
 from knowledge.strict import Facts
 
 FOLDER = Path(__file__).parent / "reason_data"
@@ -14,14 +15,6 @@ WaitKind = Literal[
     "ended", "not-waiting", "no-job", "client-error",
 ]  # fmt: skip
 Starts = Literal["yes", "no", "depends"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasonRemedy(Facts):
-    """One thing that helps: what it does, and the command for it."""
-
-    text: str
-    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +27,7 @@ class WaitReason(Facts):
     starts: Starts
     says: str
     look: tuple[str, ...] = ()
-    do: tuple[ReasonRemedy, ...] = ()
+    do: tuple[Step, ...] = ()
     but: str = ""
     ask: str = ""
     freed_by: Literal["user", "staff"] = "user"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from knowledge.schedulers.times import printed_seconds
 from knowledge.types import Scheduler as Scheduler
 
 Phase = Literal["waiting", "starting", "running", "suspended", "ending", "ended", "unknown"]
@@ -48,6 +51,30 @@ class QueuedJob:
         """The value under the scheduler's own name, whatever its case; empty where there is none."""
         wanted = name.lower()
         return next((value for key, value in self.fields if key.lower() == wanted), "")
+
+
+def job_columns(**names: str) -> Mapping[str, tuple[str, ...]]:
+    """For each field of a job the columns that may tell it, in a text with bars; the first that is printed counts."""
+    return {field: tuple(columns.split("|")) for field, columns in names.items()}
+
+
+def read_job(scheduler: Scheduler, fields: Fields, columns: Mapping[str, tuple[str, ...]], **told: Any) -> QueuedJob:
+    """A job from what one row or block prints of it; `told` is what its columns alone do not tell."""
+    row = dict(fields)
+    found: dict[str, Any] = {}
+    for field, names in columns.items():
+        text = next((row[name] for name in names if row.get(name)), "")
+        if field in ("nodes", "tasks"):
+            found[field] = whole_number(text)
+        else:
+            found[field] = printed_seconds(text) if field in ("elapsed", "limit") else text
+    return QueuedJob(scheduler, fields=fields, **found | told)
+
+
+def whole_number(text: str) -> int | None:
+    """The number at the beginning; none of a rounded one (`12K`)."""
+    found = re.match(r"\d+", text)
+    return int(found.group()) if found and not text.endswith(("K", "M", "G")) else None
 
 
 @dataclass(frozen=True, slots=True)

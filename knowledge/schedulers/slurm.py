@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from knowledge.data_file import read_data
 from knowledge.schedulers.blocks import LineBlock, read_pairs
-from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob
-from knowledge.schedulers.times import printed_seconds
+from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob, job_columns, read_job, whole_number
 from knowledge.word_lists import word_set
 
 _DATA: Mapping[str, Any] = read_data(Path(__file__).with_name("slurm_columns.yaml"))
@@ -24,33 +24,13 @@ COLUMNS: Mapping[str, dict[str, str]] = {
 }
 LETTERS: Mapping[str, Mapping[str, str]] = _DATA["letters"]
 # The first key of a block and the command that prints it.
-BLOCKS: Mapping[str, tuple[str, Kind]] = {
-    "JobId": ("scontrol show job", "jobs"),
-    "PartitionName": ("scontrol show partition", "queues"),
-    "ReservationName": ("scontrol show reservation", "limits"),
-    "LicenseName": ("scontrol show licenses", "limits"),
-    "NodeName": ("scontrol show node", "nodes"),
-    "ClusterName": ("scontrol show assoc_mgr", "limits"),
-    "QOS": ("scontrol show assoc_mgr", "limits"),
-}
-# What `scontrol show` was asked for, where only a part of the block was pasted: the key that names it.
-HEADS = {"job": "JobId", "part": "PartitionName", "res": "ReservationName", "node": "NodeName"}
+BLOCKS: Mapping[str, tuple[str, Kind]] = {head: tuple(told) for head, told in _DATA["blocks"].items()}
+HEADS: Mapping[str, str] = _DATA["heads"]
 ASKED = {name: BLOCKS[head] for name, head in HEADS.items()}
 # Keys of its limits, for a part that was cut out of it: `GrpTRES`, `MaxJobsPU`, `GrpTRESMins`.
 ASSOC_KEYS = re.compile(r"(?:Grp|Max|Min)(?:TRES|Jobs|Submit|Wall)\w*")
 # A part of such a block is pasted without its head: two of these keys, or one of the first, stand in no other output.
-OWN_KEYS = word_set(
-    "JobState Dependency ReqTRES MinMemoryNode MinMemoryCPU EligibleTime NumCPUs TresPerNode ArrayTaskThrottle"
-)
-JOB_KEYS = OWN_KEYS | word_set(
-    "Reason NumNodes NumTasks TimeLimit TimeMin RunTime Restarts Requeue BatchFlag Priority Nice Account "
-    "QOS SubmitTime AccrueTime StartTime EndTime Deadline LastSchedEval JobName UserId Partition ReqNodeList "
-    "ExcNodeList NodeList AllocTRES MinCPUsNode Features Licenses Comment AdminComment WorkDir StdOut StdErr ExitCode"
-)
-PARTITION_KEYS = word_set(
-    "MaxTime MaxNodes MinNodes TotalNodes DefaultTime AllowAccounts DenyAccounts AllowQos DenyQos AllowGroups "
-    "MaxMemPerNode MaxMemPerCPU MaxCPUsPerNode"
-)
+OWN_KEYS, JOB_KEYS, PARTITION_KEYS = (word_set(_DATA[name]) for name in ("own_keys", "job_keys", "partition_keys"))
 
 
 def state_phase(state: str) -> Phase:
@@ -77,96 +57,61 @@ def bare(reason: str) -> str:
     return reason.strip().removeprefix("(").removesuffix(")").strip()
 
 
-def first_of(row: Mapping[str, str], *names: str) -> str:
-    return next((row[name] for name in names if row.get(name)), "")
-
-
-def whole_number(text: str) -> int | None:
-    found = re.match(r"\d+", text)
-    return int(found.group()) if found and not text.endswith(("K", "M", "G")) else None
+QUEUED = job_columns(
+    id="JOBID|ARRAY_JOB_ID", name="NAME", user="USER", queue="PARTITION", account="ACCOUNT", qos="QOS",
+    nodes="NODES|NUM_NODES", tasks="TASKS", elapsed="TIME|TIME_USED", limit="TIME_LIMIT|TIMELIMIT", start="START_TIME",
+    submitted="SUBMIT_TIME",
+)  # fmt: skip
+ACCOUNTED = job_columns(
+    id="JobID|JobIDRaw", name="JobName", user="User", queue="Partition", account="Account", qos="QOS", state="State",
+    reason="Reason", nodes="NNodes|AllocNodes|ReqNodes", where="NodeList", elapsed="Elapsed", limit="Timelimit",
+    start="Start", submitted="Submit", exit_code="ExitCode",
+)  # fmt: skip
+BLOCK = job_columns(
+    name="JobName", queue="Partition", account="Account", qos="QOS", state="JobState", reason="Reason",
+    tasks="NumTasks", where="NodeList|SchedNodeList", elapsed="RunTime", limit="TimeLimit", submitted="SubmitTime",
+    exit_code="ExitCode", depends="Dependency",
+)  # fmt: skip
 
 
 def queue_job(fields: Fields) -> QueuedJob:
     """A row of squeue."""
     row = dict(fields)
-    state = first_of(row, "ST", "STATE")
-    phase = state_phase(state)
-    shown = first_of(row, "NODELIST(REASON)")
-    listed = first_of(row, "NODELIST", "SCHEDNODES").replace("(null)", "")
+    state, reason, shown = row.get("ST") or row.get("STATE", ""), row.get("REASON", ""), row.get("NODELIST(REASON)", "")
+    listed = (row.get("NODELIST") or row.get("SCHEDNODES", "")).replace("(null)", "")
     bracketed = shown.startswith("(")
-    return QueuedJob(
+    waits = bracketed or row.get("REASON", "None") != "None"
+    return read_job(
         "slurm",
-        id=first_of(row, "JOBID", "ARRAY_JOB_ID"),
-        name=row.get("NAME", ""),
-        user=row.get("USER", ""),
-        queue=row.get("PARTITION", ""),
-        account=row.get("ACCOUNT", ""),
-        qos=row.get("QOS", ""),
+        fields,
+        QUEUED,
         state=state,
-        phase=phase if state else ("waiting" if bracketed or row.get("REASON", "None") != "None" else "unknown"),
-        reason=row.get("REASON", "") or (bare(shown) if bracketed else ""),
-        nodes=whole_number(first_of(row, "NODES", "NUM_NODES")),
-        tasks=whole_number(first_of(row, "TASKS")),
+        phase=state_phase(state) if state else "waiting" if waits else "unknown",
+        reason=reason or (bare(shown) if bracketed else ""),
         where=listed or ("" if bracketed else shown),
-        elapsed=printed_seconds(first_of(row, "TIME", "TIME_USED")),
-        limit=printed_seconds(first_of(row, "TIME_LIMIT", "TIMELIMIT")),
-        start=first_of(row, "START_TIME"),
-        submitted=first_of(row, "SUBMIT_TIME"),
         depends=row.get("DEPENDENCY", "").replace("(null)", ""),
-        fields=fields,
     )
 
 
 def accounted_job(fields: Fields) -> QueuedJob:
     """A row of sacct: a job, or a step of one (`71208.batch`)."""
-    row = dict(fields)
-    return QueuedJob(
-        "slurm",
-        id=first_of(row, "JobID", "JobIDRaw"),
-        name=row.get("JobName", ""),
-        user=row.get("User", ""),
-        queue=row.get("Partition", ""),
-        account=row.get("Account", ""),
-        qos=row.get("QOS", ""),
-        state=row.get("State", ""),
-        phase=state_phase(row.get("State", "")),
-        reason=row.get("Reason", ""),
-        nodes=whole_number(first_of(row, "NNodes", "AllocNodes", "ReqNodes")),
-        where=row.get("NodeList", ""),
-        elapsed=printed_seconds(row.get("Elapsed", "")),
-        limit=printed_seconds(row.get("Timelimit", "")),
-        start=row.get("Start", ""),
-        submitted=row.get("Submit", ""),
-        exit_code=row.get("ExitCode", ""),
-        fields=fields,
-    )
+    return read_job("slurm", fields, ACCOUNTED, phase=state_phase(dict(fields).get("State", "")))
 
 
 def block_job(fields: Fields) -> QueuedJob:
     """A block of `scontrol show job`, or a part of one."""
     row = {key: "" if value in ("(null)", "N/A", "None assigned") else value for key, value in fields}
-    return QueuedJob(
+    job = read_job(
         "slurm",
+        tuple(row.items()),
+        BLOCK,
         id=block_id(row),
-        name=row.get("JobName", ""),
         user=row.get("UserId", "").split("(")[0],
-        queue=row.get("Partition", ""),
-        account=row.get("Account", ""),
-        qos=row.get("QOS", ""),
-        state=row.get("JobState", ""),
         phase=state_phase(row.get("JobState", "")),
-        reason=row.get("Reason", ""),
         nodes=whole_number(row.get("NumNodes", "") or asked_nodes(row.get("ReqTRES", ""))),
-        tasks=whole_number(row.get("NumTasks", "")),
-        where=first_of(row, "NodeList", "SchedNodeList"),
-        elapsed=printed_seconds(row.get("RunTime", "")),
-        limit=printed_seconds(row.get("TimeLimit", "")),
         start=row.get("StartTime", "").replace("Unknown", ""),
-        submitted=row.get("SubmitTime", ""),
-        exit_code=row.get("ExitCode", ""),
-        depends=row.get("Dependency", ""),
-        fields=fields,
     )
+    return replace(job, fields=fields)
 
 
 def asked_nodes(tres: str) -> str:

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
-from knowledge.schedulers.records import Fields
+from knowledge.data_file import read_data
+from knowledge.schedulers.records import Fields, Phase, Scheduler
 
 # What a cell of each kind looks like.
 CELL = {
@@ -39,6 +42,15 @@ LEAST = 4
 FEW = 4
 WORD = re.compile(r"\S+")
 RULE = re.compile(r"\s*-{2,}(?:\s+-+)*\s*")
+
+
+DATA: Mapping[str, Any] = read_data(Path(__file__).with_name("output_tables.yaml"))
+
+
+def phase_in(scheduler: Scheduler, state: str) -> Phase:
+    """What a state of that scheduler is for a person."""
+    phase: Phase = DATA["states"][scheduler].get(state, "unknown")
+    return phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,19 @@ def ruled(columns: Sequence[Column], line: str) -> tuple[Column, ...]:
 def unplaced(kinds: Mapping[str, str], names: Sequence[str]) -> tuple[Column, ...]:
     """Columns of which only the order is known: rows pasted without their header, or printed without one."""
     return tuple(Column(name, kinds.get(name, "word"), 0, 10**6) for name in names)
+
+
+def realigned(columns: Sequence[Column], lines: Sequence[str]) -> tuple[Column, ...]:
+    """The columns moved over their cells, where a header was copied without the blanks that stand before it."""
+    if not columns or columns[0].start or not drawn_apart(columns):
+        return tuple(columns)
+    for words in ([(m.group(), m.start(), m.end()) for m in WORD.finditer(line)] for line in lines):
+        if len(words) == len(columns) and not all(map(fits, words, columns)):
+            for by in (words[0][2] - columns[0].end, words[0][1] - columns[0].start):
+                moved = tuple(Column(c.name, c.kind, c.start + by, c.end + by) for c in columns)
+                if all(map(fits, words, moved)):
+                    return moved
+    return tuple(columns)
 
 
 def row_fields(line: str, columns: Sequence[Column]) -> Fields | None:

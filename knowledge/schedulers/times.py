@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from knowledge.types import Scheduler
+
 UNIT = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 CLOCK = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?(?:\.\d+)?")
 WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
@@ -40,3 +42,11 @@ def slurm_time(seconds: float) -> str:
     days, hours = divmod(whole // 3600, 24)
     clock = f"{hours:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
     return f"{days}-{clock}" if days else clock
+
+
+def asked_time(scheduler: Scheduler, seconds: float) -> str:
+    """A length as the scheduler's own option takes it: `1-18:00:00`, `42:00:00`, `42:00`, `2520m`."""
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    plain = f"{hours:02d}:{minutes:02d}"
+    forms = {"pbs": f"{plain}:00", "lsf": plain, "flux": f"{int(seconds) // 60}m"}
+    return forms.get(scheduler) or slurm_time(seconds)
