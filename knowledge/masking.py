@@ -21,7 +21,7 @@ from knowledge.masking_keys import CREDENTIALS
 from knowledge.masking_makers import IN_ADDRESSES, PRIVATE_KEY
 from knowledge.masking_names import COMMON, PERSONAL, columns, is_ordinary, names_nobody
 from knowledge.masking_paths import private_folders
-from knowledge.masking_public import without_public
+from knowledge.masking_public import with_word_before, without_public
 from knowledge.masking_rule import MaskingRule
 from knowledge.masking_table import HIDDEN, NEVER_BACK, PLACEHOLDER, Masked, NameTable, put_back
 
@@ -29,6 +29,8 @@ from knowledge.masking_table import HIDDEN, NEVER_BACK, PLACEHOLDER, Masked, Nam
 RANKS = ("USER", "HOST")
 # Names found once are looked for everywhere in the text.
 MOST_LEARNED = 400
+# What a name gives its value by: `password: "`, `KEY=`.
+VALUE_OF, MOST_BEFORE = re.compile(r"[:=]\s*[\"'`]*\Z"), 40
 WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
 # A line that was wrapped is at least so wide; what goes on has letters and digits.
 NARROWEST, SHORTEST_WRAPPED, MOST_WRAPPED = 40, 10, 20
@@ -55,12 +57,15 @@ Span = tuple[int, int, str]
 class Masker:
     """Masks several texts of one exchange alike. known: names that need no finding, such as a ticket's persons.
 
-    public: whether a value of that kind is nobody's, whatever stands beside it: queues, machines, what our own pages
-    hold. seen: names in small letters with their kinds, which are looked for in every text.
+    public: whether a value of that kind is nobody's, whatever stands beside it (a key comes with the word before it):
+    queues, machines, what our own pages hold. coined: what models wrote that were sent masked texts: they have seen no
+    key, so what stands there is none. seen: names in small letters with their kinds, which are looked for in
+    every text.
     """
 
     known: Mapping[str, str] = field(default_factory=dict)
     public: Callable[[str, str], bool] = lambda value, kind: False
+    coined: tuple[str, ...] = ()
     table: NameTable = field(default_factory=NameTable)
     seen: dict[str, str] = field(default_factory=dict)
     looked: dict[str, tuple[Span, ...]] = field(default_factory=dict)
@@ -99,6 +104,16 @@ class Masker:
             last = end
         return Masked("".join([*parts, text[last:]]), dict(self.table.names))
 
+    def is_coined(self, text: str, start: int, end: int) -> bool:
+        """Whether a part of a text stands in a model's own words to the letter, and is no value behind a name, no plain
+        word and no bare number, which may be a password by chance."""
+        value = text[start:end]
+        plain = value.isdigit() or (value.isalpha() and value[1:] == value[1:].lower())
+        if plain or VALUE_OF.search(text, max(0, start - MOST_BEFORE), start):
+            return False
+        whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+        return any(value in told and whole.search(told) for told in self.coined)
+
     def go_on(self, names: Iterable[tuple[str, str]]) -> Masker:
         """Keep the placeholders (name, value) of an earlier exchange: the same thing is called the same again."""
         self.table.keep(names)
@@ -119,7 +134,10 @@ class Masker:
             spans = Spans()
             for start, end, kind in found(text):
                 named = kind in RANKS and names_nobody(text, start, end)
-                if kind == "KEY" or not (named or self.public(text[start:end], kind)):
+                # A key is nobody's only where it stands so in our pages, with the word before it.
+                told = with_word_before(text, start, end) if kind == "KEY" else text[start:end]
+                coined = kind == "KEY" and self.is_coined(text, start, end)
+                if not (named or coined or self.public(told, kind)):
                     spans.add(start, end, kind)
             self.looked[text] = tuple(spans)
         return self.looked[text]

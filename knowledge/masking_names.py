@@ -79,9 +79,17 @@ def is_private_ip(value: str) -> bool:
     return not (address.is_loopback or address.is_unspecified or address.is_multicast or value.startswith("255."))
 
 
+# What stands for the user's name in an address to log in at.
+NOBODY = re.compile(
+    r"(?i)(?:your|my|x)?[-_.]?(?:user(?:[-_]?name)?|usuario|utente|utilisateur|benutzer|login(?:[-_]?name)?)|you"
+)
+
+
 def is_mail(value: str) -> bool:
     """An address of a person; those of a help desk and of a repository are public, and a login is none."""
-    domain = value.partition("@")[2]
+    name, _, domain = value.partition("@")
+    if NOBODY.fullmatch(name):
+        return False
     if is_private_host(domain) or re.match(r"\w*\d|login", domain.partition(".")[0]):
         return False
     return not re.match(r"(?i)(?:help|support|info|no-?reply|consult\w*|security|git|hg|contact|admin|abuse)@", value)
@@ -246,6 +254,9 @@ CELL = re.compile(r"[^\s|]+")
 VALUE = re.compile(r"[A-Za-z0-9][\w.\[\],-]{1,60}")
 # What ends a table without an empty line: the settings that scontrol prints.
 OF_SETTINGS = re.compile(r"^\s*[A-Z]\w{2,30}=\S")
+# And a shell's prompt; a line set in below a job is what the scheduler remarks on it.
+PROMPT = re.compile(r"^(?:\[?[\w.-]+@[\w.-]+[^$#>%\n]{0,60}[$#>%]|\$) \S")
+REMARK = re.compile(r"^ {2,}(?:Not Running|Can Never Run|Job (?:run|held|was|will|has|is)|Not enough|Will )")
 MOST_ROWS, MOST_LETTERS = 500, 100_000
 
 
@@ -260,9 +271,10 @@ def columns(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         end = start = head.start() + len(line) + 1
         for row in text[start : start + MOST_LETTERS].split("\n")[:MOST_ROWS]:
-            if not row.strip() or OF_SETTINGS.search(row):
+            if not row.strip() or OF_SETTINGS.search(row) or PROMPT.match(row):
                 break
-            for at, value in cells(line, row):
+            remark = REMARK.match(row)
+            for at, value in () if remark else cells(line, row):
                 if is_name(value):
                     yield end + at, end + at + len(value), "USER"
             end += len(row) + 1

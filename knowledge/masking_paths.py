@@ -47,7 +47,7 @@ FOLDERS = """
     resnet vit whisper imagenet cifar mnist wikitext tokenizer tokenizers transformers diffusers download
     downloads upload uploads staging stage final best last step epoch iter global rank node part shard shards v
     version versions test tests desktop documents notebooks notebook jupyter local snapshots blobs refs spool
-    nodespecific
+    nodespecific img imgs salida salidas resultados ergebnisse sortie sorties resultats risultati
 """
 KNOWN_FOLDERS = frozenset(FOLDERS.split())
 # Paths in the facts, without what stands in an address or for a name there.

@@ -18,6 +18,11 @@ from knowledge.data_file import read_data
 
 # Characters before a key that are looked through for what makes it public, and behind it.
 BEFORE, BEHIND = 2000, 120
+WORD_BEFORE, MOST_BEFORE = re.compile(r"\S*\s*\Z"), 40
+# What gives a value; the shortest name that is no word of anybody's; what closes or marks a word.
+GIVEN = re.compile(r"(?:[:=]|\b(?:is|was|ist|est|es|\u00e8|and|und|et|y|e)|(?<!\S)--?[\w-]+)\s*[\"'`]*\Z")
+LEAST_NAME = 8
+SIGNS = "`'\"*()[],.;:!?"
 
 
 AROUND, LONG = re.compile(r"\(\?<?[=!]"), re.compile(r"\{\d+,\d{4,}\}")
@@ -71,12 +76,38 @@ def joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
+@cache
+def site_names() -> frozenset[str]:
+    """Machines, their queues, kinds of nodes and GPUs, in small letters: they look like users beside some words."""
+    from knowledge.catalogue import catalogue  # a file a machine: read when something looks private
+
+    clusters = catalogue().clusters.values()
+    named = {name for one in clusters for name in (one.id, *one.names, *(queue.id for queue in one.queues))}
+    nodes = {name for one in clusters for node in one.node_types for name in (node.id, *node.gpus.model.split())}
+    return frozenset(name.lower() for name in (*named, *nodes))
+
+
+def is_site_name(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text is a name of site_names that no ordinary word is, and not what a name or an option is
+    given, nor said to be something (`password: delta-gpu`, `the key is gpuH200x8`)."""
+    value = text[start:end].strip(SIGNS).lower()
+    telling = any(not one.isalpha() for one in value) or len(value) >= LEAST_NAME
+    return telling and value in site_names() and not GIVEN.search(text, max(0, start - MOST_BEFORE), start)
+
+
 def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """The spans but those of keys that lie in a public part."""
+    """The spans but those of keys that lie in a public part, or are the name of a machine or queue."""
     keys = sorted((start, end) for start, end, kind in spans if kind == "KEY")
     parts = sorted(public_parts(text, keys))
     reach = list(accumulate((end for _, end in parts), max))
     for start, end, kind in spans:
         at = bisect_right(parts, (start, 1 << 60)) - 1
-        if kind != "KEY" or at < 0 or reach[at] < end:
+        public = at >= 0 and reach[at] >= end
+        if kind != "KEY" or not (public or is_site_name(text, start, end)):
             yield start, end, kind
+
+
+def with_word_before(text: str, start: int, end: int) -> str:
+    """A part of a text with the word that stands before it, or what sticks to it."""
+    before = WORD_BEFORE.search(text, max(0, start - MOST_BEFORE), start)
+    return text[before.start() if before else start : end]

@@ -45,6 +45,7 @@ torchaudio torchdata torchelastic torchmetrics torchrun torchtext torchtitan tor
 transformer_engine transformers triton trl tunnel tvm typer ucc ucx unsloth uv venv verl vit vllm wandb webdataset
 wheel whisper xarray xccl xformers xgboost xla xpu yaml zarr zero zlib
 """
+SOFTWARE_WORDS = frozenset(SOFTWARE.split())
 PLAIN = """
 a about access after all allocation an and any are array as at automatic batch be before behind between build by can
 cannot change checkpoint choose command compile configure connect copy could create cost default delay depend disable
@@ -99,8 +100,13 @@ def public_question(text: str, names: Iterable[str] = ()) -> str:
     own = [name for name in names if name]
     said = {word.lower() for name in own for word in name.split()}
     words = public_query(text).split()
-    subject = [word for word in words if word.lower() not in VAGUE | said]
+    subject = [word for word in words if word.lower() not in VAGUE | said and is_telling(word)]
     return " ".join([*own, *subject]) if len(subject) >= LEAST_WORDS else ""
+
+
+def is_telling(word: str) -> bool:
+    """Whether a word can be what is searched for: no small word of any language."""
+    return len(word) > 3 or not word.isalpha() or word.isupper() or word.lower() in SOFTWARE_WORDS
 
 
 def public_part(text: str) -> tuple[str, tuple[str, ...]]:
@@ -147,9 +153,10 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def shipped() -> str:
-    """The pages that ship, in lower case: facts of machines and sites, guides, cards, common questions."""
+    """The pages that ship, in lower case, one blank between words: machines, sites, guides, cards, common questions."""
     patterns = (*TEXTS, "clusters/*.yaml", "sites/*.yaml", "common_questions/*.yaml")
-    return "\n".join(path.read_text(encoding="utf-8").lower() for p in patterns for path in sorted(FOLDER.glob(p)))
+    paths = (path for p in patterns for path in sorted(FOLDER.glob(p)))
+    return "\n".join(" ".join(path.read_text(encoding="utf-8").lower().split()) for path in paths)
 
 
 @lru_cache(4096)
