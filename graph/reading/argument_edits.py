@@ -11,10 +11,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from graph.reading.edits import Add, Edit
 from graph.reading.parts import JOBS
 from graph.reading.scope import stretch_at
+from knowledge.data_file import read_data
 from knowledge.job_parts import ArgumentEdit, EditKind
 from knowledge.types import JobRequest
 
@@ -50,32 +52,8 @@ FIELDS = re.compile(
     r"|environment|container|job_name)$",
     re.I,
 )
-# What people call an argument -> how it may be spelled, without dashes, dots and underscores.
-SPELLED = {
-    "learning rate": ("lr", "learningrate"),
-    "lr": ("lr", "learningrate"),
-    "batch size": ("batchsize", "bs", "batch", "perdevicetrainbatchsize"),
-    "batch": ("batch", "batchsize", "bs", "perdevicetrainbatchsize"),
-    "bs": ("bs", "batchsize", "batch", "perdevicetrainbatchsize"),
-    "epochs": ("epochs", "numtrainepochs", "maxepochs", "numepochs", "epoch"),
-    "seed": ("seed",),
-    "seq": ("seq", "seqlen", "seqlength", "maxseqlen", "maxlength", "maxseqlength", "contextlength"),
-    "seq len": ("seqlen", "seq", "seqlength", "maxseqlen", "maxlength"),
-    "sequence length": ("seqlen", "seq", "seqlength", "maxseqlen", "maxlength"),
-    "steps": ("steps", "maxsteps", "trainsteps", "trainiters"),
-    "max steps": ("maxsteps", "steps"),
-    "warmup": ("warmup", "warmupsteps", "warmupratio"),
-    "weight decay": ("weightdecay", "wd"),
-    "num workers": ("numworkers", "workers"),
-    "dropout": ("dropout",),
-    "workers": ("numworkers", "workers", "dataloadernumworkers"),
-    "warmup steps": ("warmupsteps", "warmup"),
-    "seeds": ("numseeds", "seeds"),
-    "epoch": ("epochs", "numtrainepochs", "maxepochs", "numepochs", "epoch"),
-    "max length": ("maxlength", "maxlen", "maxseqlen", "maxseqlength"),
-    "config": ("config", "cfg", "c", "configfile"),
-    "model": ("model", "modelname", "modelnameorpath"),
-}
+# What people call an argument -> how it may be spelled.
+SPELLED: dict[str, list[str]] = read_data(Path(__file__).with_suffix(".yaml"))
 BEFORE_NUMBER = (
     r"(?P<joint>\s*(?:=|:)\s*|\s+(?:back\s+|from\s+\S+\s+)?(?:to|auf|at|a|sur|of|is|should be)\s+|\s+)"
     r"(?P<value>\d[\w.+-]*|(?<=to )[\w./~$-]*[\w]|(?<=auf )[\w./~$-]*\w)"

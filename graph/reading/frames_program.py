@@ -33,8 +33,6 @@ SHARE = (
     r"(?P<what>nodes?|gpus?)\b"
 )
 SERVES = r",?\s*\b(?:it |which |that )?(?:serves?|listens|answers|is a server)\b[^.]*?\bport (?P<port>\d{4,5})\b"
-THE_TRAINING = r"\b(?:das|the|le|el|il) (?:training|entra\w+|addestr\w+)\b"
-IN_SAME_JOB = r"\bin the same (?:job|allocation|script)\b"
 IT = r"(?: (?:it|that|this|training|the training|the run))?"
 BEFORE = (
     rf"\b(?:before{IT}|first|beforehand|prior to \w+|zuerst|vorher|davor|d'abord|avant|primero|antes|prima|primeiro)\b"

@@ -20,7 +20,8 @@ MINE = ("my", "mein", "meine", "meiner", "meinem", "meinen", "ma", "mon", "mi", 
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
 ONE_NODE = re.compile(
-    rf"(?i)(?<![\w-])(?:{COUNT})[\s-]+(?:(?:whole|full|gpu|single)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
+    rf"(?i)(?<![\w-])(?:{COUNT}|the(?=\s+(?:whole|full|entire)\s)|(?<=\bon )the(?=\s+[a-z]+\d+\w*\s+node\b))[\s-]+"
+    rf"(?:(?:whole|entire|full|gpu|single|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
 )
 # `a 4 x A100 node` is one node of four; `4 x A100 nodes` are four.
 ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")
@@ -85,7 +86,7 @@ def count_nodes(utterance: Utterance) -> tuple[int, int, int] | None:
     text = without_machines(utterance)
     for match in ONE_NODE.finditer(text):
         if not EACH_NODE.search(text[: match.start()]):
-            return number(match["count"]), match.start(), match.end()
+            return number(match["count"] or "a"), match.start(), match.end()
     return None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
 from graph.extraction.sentences.counts import find_counts
 from graph.extraction.sentences.durations import find_durations
@@ -12,6 +14,7 @@ from graph.extraction.sentences.line import NUMBER, Line, NameSpan, make_line
 from graph.extraction.sentences.names import find_names
 from graph.extraction.sentences.taken import Taken
 from graph.reading.utterance import Mention, MentionKind
+from knowledge.data_file import read_data
 
 # Amounts with a unit that plans are made of: tokens, GB, sequence length, batch, node hours, epochs, users.
 
@@ -32,50 +35,21 @@ SCALE = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "万": 1e4, "m": 1e6, "mln":
          "milio": 1e6, "亿": 1e8, "億": 1e8, "b": 1e9, "mld": 1e9, "mrd": 1e9, "bn": 1e9, "billi": 1e9, "bilh": 1e9,
          "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil millones": 1e9, "十亿": 1e9, "t": 1e12, "trilli": 1e12,
          "billionen": 1e12}  # fmt: skip
-# unit, what is written. A word that stands before the number may hold the place of one behind it.
-UNITS: tuple[tuple[str, str], ...] = (
-    ("token/parameter", rf"{AMOUNT}[ -]*(?:x\s+)?tokens?\s*(?:per|/|a)\s*param\w*"),
-    ("sequence", rf"{AMOUNT}[ -]*tokens?\s+(?:of\s+)?(?:context|sequences?)\b"),
-    ("sequence", rf"(?:context|sequences?)\s+of\s+{AMOUNT}[ -]*tokens?\b"),
-    ("speed", rf"{AMOUNT}[ -]*(?:tokens?|tok)\s*(?:/|per |a )\s*s(?:ec(?:ond)?s?)?\b"),
-    ("token", r"(?P<number>10\^\d{1,2})(?P<scale>)[ )\]-]*(?:tokens?|tok)\b"),
-    ("token", rf"{AMOUNT}[ -]*(?:de |di |an )?(?:tokens?|tok|トークン|токен\w*|词元)(?!\w)"),
-    ("GB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:gi?b|gigs?|gigabytes?)(?![\w/])(?P<scale>)"),
-    ("TB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:ti?b)(?![\w/])(?P<scale>)"),
-    (
-        "sequence",
-        rf"(?:seq(?:uence)?|context|ctx)(?:[ _-]?len(?:gth)?)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])(?!\s*users?)",
-    ),
-    ("sequence", rf"{AMOUNT}[ -]*(?:tokens? )?(?:seq(?:uence)?(?:[ -]len(?:gth)?)?|context(?:[ -]length)?|ctx)\b"),
-    ("global_batch", rf"global[ _-]?batch(?:[ _-]?size)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
-    (
-        "micro_batch",
-        rf"(?:(?:micro|local)[ _-]?|per[ _-](?:gpu|device)[ _-])batch(?:[ _-]?size)?\s*(?:of|=|:)?\s*{AMOUNT}(?![\w])",
-    ),
-    ("batch", rf"\b(?:batch(?:[ _-]?size)?|bs)\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
-    ("node_hour", rf"{AMOUNT}[ -]*(?:node|knoten|n[oœ]*ud|nodo|节点)s?[ -]?{HOURS}(?!\w)"),
-    ("gpu_hour", rf"{AMOUNT}[ -]*(?:gpu|card|卡)s?[ -]?{HOURS}(?!\w)"),
-    ("gpu_hour", rf"{AMOUNT}[ -]*{HOURS}[ -]*(?:de )?gpus?\b"),
-    (
-        "step",
-        rf"{HOW_OFTEN}{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?"
-        r"(?:steps?|iterations?|schritte|pasos|步)(?!\w)",
-    ),
-    ("batch", rf"{AMOUNT}[ -]+batch(?:[ _-]?size)?(?![\w]){KIND_OF_JOB}"),
-    ("second", r"(?P<number>\d+(?:[.,]\d+)?)(?P<scale>)\s?(?:s|secs?|seconde?s?|sekunden|segundos?|秒)(?![\w/])"),
-    ("epoch", rf"{AMOUNT}[ -]*(?:epochs?|epochen|épocas|époques)\b"),
-    ("sample", rf"{AMOUNT}[ -]*(?:images?|samples?|pictures?|examples?|sequences)\b"),
-    ("user", rf"{AMOUNT}[ -]*(?:(?:concurrent|parallel|simultaneous)\s+)?(?:users?|requests?)\b"),
-    ("layer", rf"{AMOUNT}[ -]*layers?\b"),
-    ("hidden", rf"hidden(?:[ _-]?(?:size|dim))?\s*(?:of|=|:)?\s*{AMOUNT}(?![\w])"),
-)  # fmt: skip
-# ASCII's letters bound a word: Chinese and Japanese write no blanks.
-PATTERNS = tuple((unit, re.compile(rf"(?<![\w.])(?<!\d,){written}", re.I | re.A)) for unit, written in UNITS)
+FILLED = {"AMOUNT": AMOUNT, "HOURS": HOURS, "HOW_OFTEN": HOW_OFTEN, "KIND_OF_JOB": KIND_OF_JOB}
+
+
+@cache
+def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Unit and pattern of each row; ASCII's letters bound a word: Chinese and Japanese write no blanks."""
+    rows: list[list[str]] = read_data(Path(__file__).with_name("amounts.yaml"))
+    for name, words in FILLED.items():
+        rows = [[unit, written.replace(f"{{{name}}}", words)] for unit, written in rows]
+    return tuple((unit, re.compile(rf"(?<![\w.])(?<!\d,){written}", re.I | re.A)) for unit, written in rows)
 
 
 def find_sizes(text: str) -> Iterator[Mention]:
     """Quantity mentions with their unit; the value is in single units (`26B tokens`: 26e9), of a size in GB or TB."""
-    for unit, shape in PATTERNS:
+    for unit, shape in patterns():
         for match in shape.finditer(text):
             value = _number(match["number"], match["scale"], unit) * _scale(match["scale"], unit)
             number = int(value) if value.is_integer() else value

@@ -102,6 +102,16 @@ LABELLED = re.compile(r"\s*\d{1,5}: \[[a-z][a-z-]*\d[\w.-]*\] ")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 
 
+# Lines of a paragraph that may be a program's output, and the share of them that nobody says.
+LEAST_PRINTED, SPOKEN, MOST_JUDGED = 5, 0.5, 200
+CERTAIN, SURE = ("cause", "verdict"), 70  # kinds of signatures, and the strength of one
+TEXTS = ("words", "log")
+BULLET = re.compile(r"\s*(?:[-*\u2022]|\d{1,2}[.)])\s")
+OF_RANK = re.compile(r"\s*\[?(?:rank ?)?\d{1,5}\]?: ")
+# A line whose last sign opens a text of several lines (`bash -c "`), and how many these are at most.
+OPENS, MOST_QUOTED = re.compile(r"(?:\s|=)(?P<quote>[\"'])\s*$"), 80
+
+
 # What a pasted script is called where nobody named it.
 UNNAMED = "job.sh"
 
@@ -306,6 +316,8 @@ def kind_of_block(lines: Sequence[str], tag: str, above: str) -> Kind:
 def runs(lines: Sequence[str], outputs: set[int]) -> Iterator[tuple[Kind, list[str]]]:
     """Neighbouring lines of one kind. A blank line belongs to what it stands in. outputs: the schedulers' lines."""
     found = kinds(lines, outputs)
+    for at in known_by_failures(lines, found):
+        found[at] = "log"
     groups = [(kind, [at for at, _ in group]) for kind, group in groupby(enumerate(found), key=lambda pair: pair[1])]
     for number, (kind, group) in enumerate(groups):
         after = groups[number + 1] if number + 1 < len(groups) else ("words", [])
@@ -317,6 +329,40 @@ def runs(lines: Sequence[str], outputs: set[int]) -> Iterator[tuple[Kind, list[s
     marked = list(zip(found, lines, strict=True))
     for kind, run in groupby(marked, key=lambda pair: pair[0]):
         yield from pieces(kind, [line for _, line in run])
+
+
+def known_by_failures(lines: Sequence[str], found: Sequence[Kind]) -> Iterator[int]:
+    """The lines of paragraphs that are a program's output though nothing in their form tells: those with a failure that
+    a signature knows, and what ranks printed right above lines that are known. A few lines are somebody's words about
+    an error.
+    """
+    for is_text, group in groupby(range(len(lines)), key=lambda at: found[at] in TEXTS and bool(lines[at].strip())):
+        paragraph = list(group)
+        if not is_text or len(paragraph) < LEAST_PRINTED:
+            continue
+        looked = [*paragraph[:MOST_JUDGED], *paragraph[MOST_JUDGED:][-MOST_JUDGED:]]  # its beginning and its end tell
+        first, known = paragraph[0], any(found[at] == "log" for at in looked)
+        said = {at for at in looked if is_said(lines[at])}
+        spoken = said | {at for at in looked if is_sentence(lines[at])}
+        said |= {first} if known or is_sentence(lines[first]) else set()
+        printed_most = len(looked) - len(spoken) > SPOKEN * len(looked)
+        if printed_most and any(is_failure(lines[at]) for at in looked if at not in said):
+            yield from (at for at in paragraph if at not in said)
+        elif known:
+            yield from (at for at in paragraph if OF_RANK.match(lines[at]))
+
+
+def is_said(line: str) -> bool:
+    """Whether a person says it, names what follows, or lists it."""
+    return is_talk(line) or LABEL.fullmatch(line.strip()) is not None or BULLET.match(line) is not None
+
+
+def is_failure(line: str) -> bool:
+    """Whether a signature knows a line as one that names a cause, without a doubt."""
+    from knowledge.signatures.matcher import matcher  # compiled when a paragraph may be a log
+
+    found = matcher().telling(line.encode("utf-8", "replace"))
+    return any(one.cause and one.kind in CERTAIN and one.strength >= SURE for one in found)
 
 
 def is_unknown_code(lines: Sequence[str], *, inner: bool) -> bool:
@@ -370,13 +416,30 @@ def kinds(lines: Sequence[str], outputs: set[int]) -> list[Kind]:
     found: list[Kind] = []
     state = Lines()
     alone = sum(bool(line.strip()) for line in lines) == 1
+    quoted = 0
     for at, (line, behind) in enumerate(zip(lines, behind_each(lines), strict=True)):
-        if at in outputs:
+        if at < quoted:
+            found.append("script")
+        elif at in outputs:
             state.now = "output"
             found.append("output")
         else:
             found.append(state.kind(line, alone, behind))
+            quoted = closed_at(lines, at) if found[-1] == "script" and not state.until else 0
     return found
+
+
+def closed_at(lines: Sequence[str], at: int) -> int:
+    """The line behind the one that closes the text which a script's line opens at its end; 0 where none does."""
+    opens = OPENS.search(lines[at])
+    if not opens or lines[at].lstrip().startswith("#") or lines[at].count(opens["quote"]) % 2 == 0:
+        return 0
+    for n in range(at + 1, min(len(lines), at + 1 + MOST_QUOTED)):
+        if is_talk(lines[n]) or (not lines[n - 1].strip() and is_sentence(lines[n])):
+            return 0  # somebody goes on in words: the sign closes nothing
+        if re.search(rf"(?<!\\){opens['quote']}", lines[n]):
+            return n + 1
+    return 0
 
 
 class Behind(NamedTuple):

@@ -15,11 +15,12 @@ from graph.extraction.sentences.line import Line
 from graph.reading.classifier import act_model
 from graph.reading.features import clause_features
 from graph.reading.frames import wishes_a_part
-from graph.reading.meaning import meaning_model
 from graph.reading.mentions import find_mentions
 from graph.reading.scope import scope_of, without_corrected
+from graph.reading.scope import words as words_of
 from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance, bounded
 from knowledge.data_file import read_data
+from knowledge.meaning import meaning_model
 
 # Where one purpose of a message ends and the next begins.
 
@@ -64,6 +65,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 FAINT = 0.005
+MEANING = Path(__file__).with_name("meaning.npz")
 MOST_TOPICS = 4
 # `queue debug`, `set nodes=4`: a field of the job by its name and a value, as the terminal's pickers say it. The one
 # form that is certain without a model.
@@ -78,14 +80,8 @@ FIELD_VALUE = re.compile(
 PLAIN = 0.6
 # From it on a reading goes before the rule that a named part of a job is wished for.
 TOLD = 0.85
-
-
-FAILING = re.compile(
-    r"\b(?:log\w*|fail\w*|error\w*|erreur\w*|fehler\w*|err?or[ei]?s?|crash\w*|die[ds]?|dead|kill\w*|hang\w*|hung|stuck|slow\w*"
-    r"|oom|trace\w*|stop\w*|broke\w*|wrong|exit\w*|cancel\w*|abort\w*|nan|timeouts?|timed? out|output|happen\w*"
-    r"|work(?:s|ed|ing)?|help(?:s|ed)?|rank \d+)\b|[\"\u201c'`].{12,}[\"\u201d'`]",
-    re.I,
-)
+# What a beginner tells before asking how to begin is one with the question.
+BEGINS = "site.start"
 
 
 @cache
@@ -113,7 +109,21 @@ def read_utterance(words: str, thread: ThreadView) -> Utterance:
     line, mentions = find_mentions(read)
     mentions = without_corrected(read, mentions)
     clauses = tuple(_clause(read, span, line, mentions, thread) for span in split_clauses(read))
+    if len(clauses) > 1 and not (thread.has_script or thread.asked or thread.new_log or thread.new_script):
+        whole = _clause(read, (0, len(read)), line, mentions, thread)
+        if whole.topic == BEGINS and whole.confidence >= PLAIN:  # `I have a program and an account. How does it run?`
+            clauses = (whole,)
     return Utterance(read, mentions, clauses)
+
+
+def plain_orders(read: Utterance) -> str:
+    """The text with each order that is put as a question (`can we take two nodes?`) put as an order."""
+    text = read.text
+    for one in reversed(read.clauses):
+        if one.act == "edit" and is_question(one.text):
+            order = words_of("begs").sub("", one.text.rstrip(" ?\uff1f"), 1)
+            text = f"{text[: one.start]}{order}{'.' * (one.end < len(text))}{text[one.end :]}"
+    return text
 
 
 def read_as_one(words: str, thread: ThreadView) -> Clause:
@@ -132,30 +142,23 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
         return Clause(start, end, text, "edit")
     within = [m for m in mentions if start <= m.start < end]
     read = _ranked(text, clause_features(text, within, line, start, thread))
-    told = read[0][1] >= TOLD and read[0][0] in REPORTS  # it is no wish, whatever it names
+    orders = thread.has_script and not thread.asked and read[0][0] == "edit" and read[0][1] >= PLAIN
+    asks = is_question(text) and not (orders and words_of("begs").search(text))
+    scope: Scope = "asked" if asks else scope_of(words, start, end)
+    # What is no wish, whatever it names.
+    told = (read[0][1] >= TOLD and read[0][0] in REPORTS) or scope in ("past", "others")
     if thread.has_script and not thread.asked and "?" not in text and not told and wishes_a_part(text):
         return Clause(start, end, text, "edit")
-    if has_no_log(words, thread):
-        read = without_topics(read, "ask/log.")
-    asks = is_question(text)
     if asks:  # what asks for knowledge orders nothing: `why does it only let me have 2 h on 40 nodes`
         read = without_labels(read, WRITES)
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
-    scope: Scope = "asked" if asks else scope_of(words, start, end)
     if act in WRITES and TAG.search(text):
         return Clause(start, end, text, "plan", scope="asked")
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
     return Clause(
         start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]), False
     )
-
-
-def has_no_log(words: str, thread: ThreadView) -> bool:
-    """Whether a conversation is under way in which no failure was spoken of: no question in it is about a log."""
-    under_way = bool(thread.last_act) and thread.last_act not in ("diagnose", "pending", "mend")
-    spoken_of = thread.has_log or thread.new_log or thread.last_topic.startswith("log.")
-    return under_way and not spoken_of and FAILING.search(words) is None
 
 
 def without_labels(read: Sequence[tuple[str, float]], labels: Sequence[str]) -> list[tuple[str, float]]:
@@ -165,17 +168,6 @@ def without_labels(read: Sequence[tuple[str, float]], labels: Sequence[str]) -> 
     return [(label, share / whole) for label, share in kept] if whole else list(read)
 
 
-def without_topics(read: Sequence[tuple[str, float]], prefix: str) -> list[tuple[str, float]]:
-    """The labels without those; the other questions share their probability."""
-    kept = [(label, share) for label, share in read if not label.startswith(prefix)]
-    asked = sum(share for label, share in kept if label.startswith("ask/"))
-    gone = sum(share for label, share in read if label.startswith(prefix))
-    if asked <= 0:
-        return list(read)
-    grown = [(label, share * (1 + gone / asked) if label.startswith("ask/") else share) for label, share in kept]
-    return sorted(grown, key=lambda one: -one[1])
-
-
 def _ranked(text: str, features: Sequence[str]) -> list[tuple[str, float]]:
     """The labels by their words; where these leave it open, by what the text means too."""
     model = act_model()
@@ -183,7 +175,7 @@ def _ranked(text: str, features: Sequence[str]) -> list[tuple[str, float]]:
     read = model.ranked(logits)
     if read[0][1] >= PLAIN or not text.strip():
         return read
-    meaning = meaning_model()
+    meaning = meaning_model(MEANING)
     return model.ranked([*map(add, logits, meaning.logits(text))]) if meaning else read
 
 

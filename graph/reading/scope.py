@@ -26,6 +26,7 @@ NAMED = ("account", "queue", "reservation", "constraint", "environment", "module
 KINDS: tuple[tuple[str, Scope, str], ...] = (
     ("others", "others", "sentence"),
     ("hypothetical", "hypothetical", "sentence"),
+    ("believed", "past", "belief"),
     ("past", "past", "account"),
     ("negated", "negated", "phrase"),
     ("without", "negated", "noun"),

@@ -23,13 +23,14 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
-from graph.reading import meaning
 from graph.reading.classifier import WEIGHTS, LinearModel
 from graph.reading.features import clause_features
 from graph.reading.mentions import find_mentions
+from graph.reading.reader import MEANING
 from graph.reading.utterance import ThreadView
 from knowledge.data_file import read_data
 from knowledge.embedding import embedder
+from knowledge.meaning import LONGEST, save_weights
 
 DATA = Path(__file__).parents[2] / "tests" / "reading"
 DRAWS = 8  # sentences made of each pattern
@@ -162,7 +163,7 @@ def _fitted(examples: Sequence[Example], names: Sequence[str]) -> Any:
 
 def fit_meaning(examples: Sequence[Example], labels: Sequence[str]) -> tuple[Any, Any]:
     """Weights (384 x labels) and bias over MiniLM's vectors. Raises UnavailableError where its weights are missing."""
-    pairs = sorted({(e.text[: meaning.LONGEST], e.label) for e in examples})
+    pairs = sorted({(e.text[:LONGEST], e.label) for e in examples})
     vectors = embedder().embed([text for text, _ in pairs])
     model = LinearSVC(C=2.0).fit(vectors, [label for _, label in pairs])
     order = [list(model.classes_).index(label) for label in labels]
@@ -170,21 +171,9 @@ def fit_meaning(examples: Sequence[Example], labels: Sequence[str]) -> tuple[Any
     return share * model.coef_.T[:, order], share * model.intercept_[order]
 
 
-def save(path: Path, weights: Any, bias: Any, **names: Any) -> None:
-    """weights: float, a row a feature and a column a label; stored as int8 with one scale a label."""
-    scale = np.maximum(np.abs(weights).max(axis=0), 1e-9) / 127
-    np.savez_compressed(
-        path,
-        **names,
-        weights=np.round(weights / scale).astype(np.int8),
-        scale=scale.astype(np.float32),
-        bias=np.asarray(bias, dtype=np.float32),
-    )
-
-
 def save_model(path: Path, names: Sequence[str], labels: Sequence[str], weights: Any, bias: Any) -> None:
     """weights: float, features x labels; as `load_model` reads it."""
-    save(path, weights, bias, features=np.array("\n".join(names)), labels=np.array("\n".join(labels)))
+    save_weights(path, weights, bias, features=np.array("\n".join(names)), labels=np.array("\n".join(labels)))
 
 
 def score_blind(files: Sequence[Path], names: Sequence[str], wrong: bool) -> None:
@@ -221,7 +210,7 @@ def main() -> None:
     examples = [*made_examples(), *(e for path in files for e in read_file(path, 1))]
     names, labels, weights, bias = fit(examples)
     save_model(WEIGHTS, names, labels, weights, bias)
-    save(meaning.WEIGHTS, *fit_meaning(examples, labels))
+    save_weights(MEANING, *fit_meaning(examples, labels))
     print(f"{WEIGHTS.name}: {len(names)} features, {len(labels)} labels, {WEIGHTS.stat().st_size / 1e6:.2f} MB")
     return None
 

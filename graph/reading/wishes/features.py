@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 from graph.extraction.sentences.lexicon import fold
 from graph.reading.utterance import Mention
-from graph.reading.wishes.tokens import WishToken
+from graph.reading.wishes.tokens import WishToken, find_tokens
+from knowledge.data_file import read_data
 from knowledge.word_lists import word_set
 
 WINDOW = 3  # tokens to each side whose words are seen one by one
@@ -21,7 +23,6 @@ JOINING = word_set(
     "by only so der die das le la les el il des de du del zu auf für fur mit pour sur avec para con per"
 )
 KIND_OF_NUMBER = (1, 2, 10, 65, 513, 4096, 100_000)
-LOWEST_ID = 1000
 
 
 @lru_cache(maxsize=4096)
@@ -37,6 +38,40 @@ def shape(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", re.sub(r"\d", "#", signs))[:12]
 
 
+@cache
+def _word_classes() -> tuple[dict[str, list[tuple[tuple[str, ...], str]]], dict[str, str]]:
+    """Of classes.yaml: whole entries by their first word, the longest first, and stems, each with its class."""
+    data: dict[str, list[str]] = read_data(Path(__file__).parent / "classes.yaml")
+    whole, stems = dict[str, list[tuple[tuple[str, ...], str]]](), dict[str, str]()
+    for name, entries in data.items():
+        for entry in entries:
+            words = tuple(token.text for token in find_tokens(entry.removesuffix("*")))
+            if entry.endswith("*") and len(words) == 1:
+                stems[words[0]] = name
+            else:
+                whole.setdefault(words[0], []).append((words, name))
+    return {first: sorted(found, key=lambda one: -len(one[0])) for first, found in whole.items()}, stems
+
+
+def _classes(tokens: Sequence[WishToken]) -> list[str]:
+    """What each token says, by classes.yaml; empty where it is in no class."""
+    whole, stems = _word_classes()
+    words = tuple(fold(token.text) for token in tokens)
+    out, i = [""] * len(words), 0
+    while i < len(words):
+        size, name = 1, ""
+        for entry, found in whole.get(words[i], ()):
+            if words[i : i + len(entry)] == entry:
+                size, name = len(entry), found
+                break
+        if not name and tokens[i].kind in ("name", "unit", "cjk"):
+            ends = range(len(words[i]), 1 if tokens[i].kind != "cjk" else 0, -1)
+            name = next((stems[words[i][:n]] for n in ends if words[i][:n] in stems), "")
+        out[i : i + size] = [name] * size
+        i += size
+    return out
+
+
 def token_features(
     text: str, tokens: Sequence[WishToken], mentions: Sequence[Mention], thread: Sequence[str] = ()
 ) -> list[list[str]]:
@@ -47,6 +82,7 @@ def token_features(
     kinds = [_kind(token) for token in tokens]
     whole = [f"t:{one}" for one in thread] + [f"ends:{'?' if text.rstrip().endswith('?') else '.'}"]
     stretches = _stretches(words)
+    classes = _classes(tokens)
     out = []
     for i in range(len(tokens)):
         start, end = stretches[i]
@@ -56,7 +92,8 @@ def token_features(
         first = [f"v:{words[start]}", f"v2:{' '.join(words[start : start + 2])}", f"at:{min(i - start, 3)}"]
         asked = [f"{one}&{kinds[i]}&{len(tokens) < 4}" for one in whole[:-1]]
         joint = f"g:{int(glued[i])}{int(i + 1 < len(tokens) and glued[i + 1])}"
-        out.append([*own, *near, *_signposts(words, kinds, i, start, end), *bag, *first, *whole, *asked, joint])
+        signs = [*_signposts(words, kinds, i, start, end), *_class_signs(classes, kinds, known, i, start, end)]
+        out.append([*own, *near, *signs, *bag, *first, *whole, *asked, joint])
     return out
 
 
@@ -123,6 +160,22 @@ def _signposts(words: Sequence[str], kinds: Sequence[str], i: int, start: int, e
     ]
 
 
+def _class_signs(
+    classes: Sequence[str], kinds: Sequence[str], known: Sequence[str], i: int, start: int, end: int
+) -> list[str]:
+    """What the words around say, whatever their language: beside the token, the next to each side, and all together."""
+    before = [classes[j] for j in range(i - 1, start - 1, -1) if classes[j]]
+    behind = [classes[j] for j in range(i + 1, end) if classes[j]]
+    left, right = (before or ["<>"])[0], (behind or ["<>"])[0]
+    second = next((one for one in before if one != left), "<>")
+    sort = known[i] or kinds[i]
+    out = [f"c:{classes[i]}", f"cl:{left}", f"cr:{right}", f"clr:{left} {right}", f"cll:{second} {left}"]
+    out += [f"clk:{left} {sort}", f"crk:{right} {sort}", f"clc:{left} {classes[i]}", f"crc:{right} {classes[i]}"]
+    out += [f"cllk:{second} {left} {sort}", f"clrk:{left} {right} {sort}"]
+    out += [f"c{n}:{classes[i + n]}" for n in (-2, -1, 1, 2) if start <= i + n < end and classes[i + n]]
+    return out + [f"cb:{one} {classes[i] or sort}" for one in dict.fromkeys((*before[:6], *behind[:6]))]
+
+
 def _says(word: str) -> bool:
     return word not in JOINING and word[0].isalpha()
 
@@ -145,6 +198,10 @@ def sign_features(tokens: Sequence[WishToken], first: int, last: int, slot: str)
     before = ["<>", "<>", "<>", *words][first : first + 3]
     behind = [*words, "<>", "<>", "<>"][last + 1 : last + 4]
     left = next((at for at in range(first - 1, -1, -1) if words[at] in STOPS or words[at] in ",:"), -1)
+    right = next((at for at in range(last + 1, len(words)) if words[at] in STOPS or words[at] in ",:"), len(words))
+    said = _classes(tokens)
+    around = [one for one in reversed(said[left + 1 : first]) if one]
+    following = [one for one in said[last + 1 : right] if one]
     out = ["bias", f"slot:{slot}", f"is:{' '.join(inside)}", f"len:{min(len(inside), 4)}"]
     out += [f"in:{word}" for word in inside] + [f"in&:{word} {slot}" for word in inside]
     out += [f"i2:{a} {b}" for a, b in pairwise(inside)]
@@ -153,6 +210,10 @@ def sign_features(tokens: Sequence[WishToken], first: int, last: int, slot: str)
     out += [f"a{n}:{word}" for n, word in enumerate(behind)] + [f"a2:{behind[0]} {behind[1]}"]
     out += [f"c:{word}" for word in dict.fromkeys(words[left + 1 : first])]
     out += [f"c&:{word} {slot}" for word in dict.fromkeys(words[max(left + 1, first - 4) : first])]
+    for name, ones in (("I", said[first : last + 1]), ("L", around), ("R", following)):
+        out += [f"{name}:{one}" for one in dict.fromkeys(ones) if one]
+        out += [f"{name}&:{one} {slot}" for one in dict.fromkeys(ones) if one]
+    out += [f"LR:{(around or ['<>'])[0]} {(following or ['<>'])[0]}", f"L1:{(around or ['<>'])[0]} {len(inside)}"]
     return out + [f"p:{word[:4]}" for word in inside if len(word) > 4]
 
 
@@ -163,4 +224,7 @@ def kind_features(text: str, tokens: Sequence[WishToken]) -> list[str]:
     begin = [f"^{' '.join(words[1 : n + 1])}" for n in (1, 2, 3, 4)]
     ends = ["?" if text.rstrip().endswith("?") else ".", "has?" if "?" in text else "no?"]
     ends += [f"len:{min(len(words) // 4, 6)}"]
+    said = ["^", *(one or word for one, word in zip(_classes(tokens[:60]), words[1:-1], strict=True)), "$"]
+    grams += [f"c:{' '.join(said[i : i + n])}" for n in (1, 2, 3) for i in range(len(said) - n + 1)]
+    begin += [f"c^{' '.join(said[1 : n + 1])}" for n in (1, 2, 3)]
     return list(dict.fromkeys([*grams, *begin, *(f"{begin[1]}&{ends[0]}", f"{begin[0]}&{ends[0]}"), *ends]))

@@ -8,7 +8,7 @@ the weights.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """kind: do, ask or tell, with its probability; spans in the order of the text."""
+    """kind: do, ask or tell, with its probability; spans in the order of the text; chances: slot -> the probability of
+    its likeliest token."""
 
     kind: str
     sure: float
     spans: tuple[Span, ...]
+    chances: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,16 @@ class Tagger:
         if not tokens:
             return Wishes("tell", 1.0, ())
         scores = np.stack([self.slots.scores(one) for one in token_features(text, tokens, mentions, thread)])
-        path, share = decoded(scores * self.heat, self.transitions * self.heat)
+        path = decoded(scores * self.heat, self.transitions * self.heat)
+        each = marginals(scores * self.heat, self.transitions * self.heat)
+        share = each[np.arange(len(path)), path]
+        chances = dict[str, float]()
+        for label, most in zip(self.slots.labels, each.max(axis=0), strict=True):
+            chances[label[2:]] = max(chances.get(label[2:], 0.0), float(most))
         kind = softmax(self.kinds.scores(kind_features(text, tokens)))
         best = int(kind.argmax())
         spans = tuple(self._span(text, tokens, *one) for one in runs([self.slots.labels[at] for at in path], share))
-        return Wishes(self.kinds.labels[best], float(kind[best]), spans)
+        return Wishes(self.kinds.labels[best], float(kind[best]), spans, chances)
 
     def _span(self, text: str, tokens: Sequence[WishToken], first: int, last: int, slot: str, sure: float) -> Span:
         shares = softmax(self.signs.scores(sign_features(tokens, first, last, slot)))
@@ -98,8 +105,8 @@ def softmax(scores: Any) -> Any:
     return powers / powers.sum()
 
 
-def decoded(scores: Any, transitions: Any) -> tuple[list[int], Any]:
-    """The best row of labels, and for each token the probability of its label there (scores: tokens x labels)."""
+def decoded(scores: Any, transitions: Any) -> list[int]:
+    """The best row of labels (scores: tokens x labels)."""
     import numpy as np
 
     count, width = scores.shape
@@ -112,7 +119,7 @@ def decoded(scores: Any, transitions: Any) -> tuple[list[int], Any]:
     for i in range(count - 1, 0, -1):
         path.append(int(back[i][path[-1]]))
     path.reverse()
-    return path, marginals(scores, transitions)[np.arange(count), path]
+    return path
 
 
 def marginals(scores: Any, transitions: Any) -> Any:

@@ -24,18 +24,19 @@ ORDERS = 0.5  # probability that the whole orders something
 # Slots that the rules read as well or better on lines that the tagger had not seen, or as parts of each other.
 LEFT_TO_RULES = word_set(
     "nodes gpus_per_node total_gpus machine source_machine framework strategy model entry args node_type "
-    "launcher tp pp cp seq_len port then beside after"
+    "launcher tp pp cp seq_len port then beside after least_nodes array_count make_folder"
 )
 # Sizes and names that the tagger completes where the rules read none.
 COMPLETED = frozenset(("walltime", "queue", "account"))
 SURE_OF_SIZE = 0.85
 # Slots of one plain value, where the tagger goes before a pattern; elsewhere what patterns read is richer than a span.
-FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint output spare_nodes least_nodes")
+FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint output spare_nodes")
 PIECE = re.compile(r"[,;]\s+|(?<=[^\d\s])[.!?]\s+|\n|\s(?:and|und|et|y|e|then|plus|but)\s", re.I)
 # Values that stand where another's name led to them.
 LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_name", "module_version": "module"}
 
 
+OF_A_SCHEDULER = re.compile(r"-[A-Za-z]\b(?!-)")  # options of one letter are rather a scheduler's: the rules know them
 # `80gb cards`: memory that a card has, and none that the job asks for.
 OF_A_CARD = re.compile(r"[\s-]*(?:vram\b|hbm\b|gpus?\b|cards?\b|ones\b|versions?\b|[avhl]\d{2,3}\b|mi\d{3})", re.I)
 
@@ -85,6 +86,7 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
         meant = inside is None or (inside.scope == "negated" and not inside.keeps)
         meant = meant and not any(start <= span.start < end for start, end in asked)
         meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
+        meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
         if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
             out.append(span)
     return out

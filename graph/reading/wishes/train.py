@@ -38,6 +38,7 @@ RATE = 0.35  # AdaGrad's
 DECAY = 2e-6  # how much of a weight goes with each step that touches it
 FEWEST = 4  # times that a feature is seen, else it is left out
 DROPPED = 0.4  # share of the features that a step does not see, so that no wording decides by itself
+SHORT, JOINED = 70, 0.35  # letters of a line that is told beside another, and how many lines have one
 NEVER = -30.0  # of a transition that may not be
 MOST_FEATURES = 45_000  # of a model that are stored, the strongest
 FAINT = 3  # a stored weight (-127 to 127) nearer to zero is none
@@ -71,15 +72,27 @@ def make_example(line: AnnotatedLine, thread: Sequence[str]) -> TaggedExample:
 
 
 def varied(lines: Sequence[AnnotatedLine]) -> Iterator[AnnotatedLine]:
-    """Each line once more: other values of the same slots, other case, less punctuation, a slip of the finger."""
+    """Each line once more: other values of the same slots, other case, less punctuation, a slip of the finger, and
+    beside it what people tell or wish in the same breath."""
     values = defaultdict[tuple[str, str], list[str]](list)
     for line in lines:
         for mark in line.marks:
             if mark.slot in SWAPPED:
                 values[mark.slot, mark.sign].append(line.text[mark.start : mark.end])
+    short = [line for line in lines if line.kind != "ask" and len(line.text) < SHORT]
     for line in lines:
         source = random.Random(line.text)
-        yield _slipped(_with_values(line, values, source), source)
+        other = _slipped(_with_values(line, values, source), source)
+        yield _joined(other, source.choice(short), source) if line.kind == "do" and source.random() < JOINED else other
+
+
+def _joined(line: AnnotatedLine, other: AnnotatedLine, source: random.Random) -> AnnotatedLine:
+    """Two lines as one message, in either order."""
+    first, then = (line, other) if source.random() < 0.6 else (other, line)
+    text = first.text.rstrip(".!? ") + source.choice((", ", ". ", "; ", " - ", " and ", ", so "))
+    moved = (replace(mark, start=mark.start + len(text), end=mark.end + len(text)) for mark in then.marks)
+    kept = tuple(mark for mark in first.marks if mark.end <= len(text))
+    return AnnotatedLine("do", text + then.text, (*kept, *moved))
 
 
 def _with_values(

@@ -30,6 +30,7 @@ from knowledge.job_parts import (
     Starter,
 )
 from knowledge.types import Heard, JobRequest, Variable
+from knowledge.word_lists import in_order
 
 Value = Callable[[str, JobRequest], Any]
 Built = Sequence[Edit]
@@ -39,7 +40,7 @@ ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 SIZE = re.compile(r"(\d+(?:[.,]\d+)?)\s*-?(g|t|m)", re.I)
 RANGE = re.compile(r"(\d{1,6})\s*(?:-|to|\.\.+|bis|until|through|a|\u2013)\s*(\d{1,6})(?:\s*%\s*(\d+))?", re.I)
 HOST = re.compile(r"[A-Za-z][\w-]*\d[\w.-]*(?:\[[\d,-]+\])?")
-JOB = re.compile(r"\d{2,}(?:_\d+|\[\d*\])?(?:\.[a-z][\w-]*)*|[f\u0192](?=\w*\d)\w{5,12}")
+JOB = re.compile(r"\d{3,}(?:_\d+|\[\d*\])?(?:\.[a-z][\w-]*)*|[f\u0192](?=\w*\d)\w{5,12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?|now\+\d+\w+|\d{1,2}:\d\d")
 MODULE = re.compile(r"[A-Za-z][\w+-]*(?:/[\w.+-]*\w)?")
 VERSION = re.compile(r"v?\d[\w.+-]*")
@@ -169,6 +170,17 @@ SINGLE: Mapping[str, tuple[str, Value]] = {
     "container": ("container", fitting(IMAGE)),
     "args": ("args", fitting(re.compile(r"-.*|\S+=.*", re.S))),
 }
+# Slots that a program may have an option of its own for, and how that is spelled: then it is that which changes.
+OWN_OPTIONS = {
+    "seq_len": in_order("seqlen seqlength seq maxseqlen maxlength maxseqlength contextlength sequencelength"),
+    "micro_batch": in_order("microbatchsize microbatch mbs perdevicetrainbatchsize trainmicrobatchsizepergpu"),
+    "global_batch": in_order("globalbatchsize gbs trainbatchsize"),
+    "grad_acc": in_order("gradaccum gradientaccumulationsteps gradaccumsteps accumulationsteps accumsteps"),
+    "precision": in_order("precision mixedprecision dtype"),
+    "tp": in_order("tensormodelparallelsize tensorparallelsize tensorparallel tpsize tp"),
+    "pp": in_order("pipelinemodelparallelsize pipelineparallelsize pipelineparallel ppsize pp"),
+    "cp": in_order("contextparallelsize contextparallel cpsize cp"),
+}
 # Slot -> the field that it switches on, and off with `-`.
 FLAGS: Mapping[str, tuple[str, ...]] = {
     "exclusive": ("exclusive",),
@@ -215,6 +227,8 @@ def _edits(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
     slot = span.slot
     if slot in SINGLE:
         return _single(span, request)
+    if slot == "exclusive" and span.sign == "-" and request.exclusive is None:
+        return ()
     if slot in FLAGS:
         return tuple(Set(field, span.sign != "-", span.text) for field in FLAGS[slot])
     if slot in SEVERAL:
@@ -222,7 +236,9 @@ def _edits(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
     if slot in WAITS:
         return _waits(span, request)
     if slot.startswith("mail"):
-        return _mail(span, request)
+        # `When it is preempted` is of no mail where none stands and none is named.
+        named = sum(one.slot.startswith("mail") for one in spans) > (slot not in ("mail", "mail_to"))
+        return _mail(span, request) if named or request.mail else ()
     if slot in ENVIRONMENTS:
         return _environment(span)
     builder = OTHERS.get(slot)
@@ -236,6 +252,10 @@ def _single(span: Span, request: JobRequest) -> Built:
     if span.sign in ("+", "~", "*", "^"):
         return _relative(span, field, request)
     value = read(span.text, request)
+    known = known_arguments(request) if value else []
+    own = next((found for one in OWN_OPTIONS.get(span.slot, ()) if (found := spelling(one, known))), None)
+    if own:
+        return (Add("argument_edits", ArgumentEdit("set", own, str(value)), span.text),)
     if value is None or (value == 0 and field not in ("memory_gb", "spare_nodes")):
         return ()
     told = (Add("heard", Heard("container", "said", str(value)), span.text),) if field == "container" else ()
@@ -249,7 +269,8 @@ def _relative(span: Span, field: str, request: JobRequest) -> Built:
         return ()
     if span.sign == "*":
         factor = next((share for words, share in FACTOR_WORDS if re.search(rf"\b(?:{words})", span.text, re.I)), None)
-        return (Scale(field, factor, span.text),) if factor else ()
+        broken = isinstance(before, int) and factor and before * factor % 1 > 0
+        return (Scale(field, factor, span.text),) if factor and not broken else ()
     less = -1 if span.sign == "~" else 1
     if field == "walltime":
         by = duration(span.text)
