@@ -13,12 +13,13 @@ from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import printed_seconds, spoken_time
 
 # The words of limits for one resource each.
-SAME = {"memory": "mem", "gres": "gpu", "unknown": "gpu", "submitjobs": "jobs", "submitjob": "jobs",
+SAME = {"memory": "mem", "gres": "gpu", "unknown": "gpu", "submitjobs": "submit", "submitjob": "submit",
         "wallduration": "time", "wall": "time", "ncpus": "cpu", "ngpus": "gpu", "nodect": "node", "nodes": "node",
         "walltime": "time", "gres/gpu": "gpu", "ngpus_physical": "gpu", "ngpus_shared": "gpu", "slots": "slot",
         "license": "license", "licenses": "license"}  # fmt: skip
-NOUNS = {**RESOURCES, "gpu": "GPUs", "slot": "slots", "billing": "billing units"}
-SIZES = {"": 2**20, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
+NOUNS = {**RESOURCES, "gpu": "GPUs", "slot": "slots", "billing": "billing units",
+         "submit": RESOURCES["submitjobs"]}  # fmt: skip
+SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
 GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
 # Of one node by Slurm's and Flux's options, of one host by LSF's `num=`, of one chunk by PBS's select.
 ASKED_GPUS = re.compile(
@@ -39,10 +40,10 @@ def resource_of(word: str) -> str:
     return SAME.get(word.lower(), word.lower())
 
 
-def size(text: str) -> float | None:
-    """Bytes of `900G`, `512gb`, `515000` (Slurm's plain numbers are MB); None where it is no size."""
+def size(text: str, bare: int = 2**20) -> float | None:
+    """Bytes of `900G`, `512gb`, `4000Mn`; None where it is no size. `bare`: what a number without a unit counts."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgtb]?)(?:i?b|[nc])?\+?", text.strip().lower())
-    return float(found[1]) * SIZES[found[2]] if found else None
+    return float(found[1]) * SIZES.get(found[2], bare) if found else None
 
 
 def amount(of: str, text: str) -> float | None:
@@ -121,21 +122,28 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
     found = held_by(case.job)
     if "gpu" not in found and case.job.nodes and (each := gpus_each(case)):
         found["gpu"] = case.job.nodes * each
+    if "gpu" not in found and case.job.scheduler == "lsf" and re.search(r"span *\[ *hosts *= *1", case.text):
+        found |= {of: value for of, value in on_one_node(case).items() if of == "gpu"}
     from graph.waiting.limits_said import amounts_asked, on_a_node_said
 
     if "gpu" not in found and case.job.nodes and (each_said := on_a_node_said(case, "gpu")):
         found["gpu"] = case.job.nodes * each_said
+    option = time_in_words(case.words, spoken=False)
+    if "time" not in found and option:
+        found["time"] = option
     for of, value in amounts_asked(case).items():
         found.setdefault(of, value)
     budget = case.found.reason.kind == "limit-budget"
-    if "time" not in found and (time := time_in_words(case.words, spoken=budget)):
+    if "time" not in found and budget and (time := time_in_words(case.words, spoken=True)):
         found["time"] = time
+    if "billing" not in found and (each_node := on_a_node_said(case, "billing")):
+        found["billing"] = each_node * found.get("node", 1)
     return found
 
 
 def time_in_words(words: str, spoken: bool) -> float | None:
     """The seconds that a script beside the job asks for; `spoken`: also a sentence (else it may be a time waited)."""
-    said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+([\d:-]+\w?)", words) or re.search(
+    said = re.search(r"(?i)\b(?:time|-t|walltime)(?: is)?[= ]+([\d:-]+\w?)", words) or re.search(
         r"(?m)#SBATCH +-t +(\S+)", words
     )
     from graph.waiting.limits_said import CLAUSE, STILL_LEFT

@@ -6,69 +6,19 @@ import re
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.spoken import listed, spoken_lines
+from graph.waiting.words import tables
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.times import spoken_time
 
-WAITS: tuple[WaitKind, ...] = ("wait", "node")
 BLOCKED: tuple[WaitKind, ...] = ("limit-request", "limit-budget", "dependency", "hold", "config")
-IDLE = re.compile(
-    r"(?i)\b((?<!state: )idle|free|empty|nothing is running|libres?|livres?|liber[eio]|frei\w*|vuot\w+|"
-    r"woln\w+|ledig\w*)\b|свободн|空い|空闲|비어"
-)
-FULL = re.compile(
-    r"(?i)\b(full|busy|crowded|congested|voll\w*|pien[ao]|chei[ao]|llen[ao]|plein\w*|satur\w+|drukke?|zatłoczon\w*)\b|"
-    r"混|拥挤|забит|переполн|붐비|밀려"
-)
-BROKEN = re.compile(
-    r"(?i)\b(broken|bug|error|fault|dead|kaputt|defekt|tot|cass[eé]e?|panne|roto|rotto|morto|quebrad\w|fejl)\b|"
-    r"壊|坏|故障|エラー|バグ|버그|고장|오류|сломан|ошибк"
-)
-AGAIN = re.compile(
-    r"(?i)\b(re-?submit\w*|submit (?:it |them )?again|neu (?:ab|ein)\w+|resoumet\w*|reenvi\w*|rinvi\w*|opnieuw)\b|"
-    r"再提交|重新提交|再投入|заново"
-)
-RAISE = re.compile(r"\b([Pp]riorit\w*|btop|renice)\b")
-# What is asked, for which kinds of reasons, the answer, and its label in other languages.
-ANSWERS: tuple[tuple[re.Pattern[str], tuple[WaitKind, ...], str, str], ...] = (
-    (
-        re.compile(
-            r"(?i)\b(later|after me|unfair|overtak\w+|jump\w*|ahead of|before mine|passed|newer|benachteilig\w*|"
-            r"ungerecht|injuste|ingiusto|injusto)\b|后来|先に"
-        ),
-        WAITS,
-        "Jobs handed in later may start first: shorter or smaller ones fill gaps that delay no larger job (backfill), "
-        "and those of accounts that used less lately stand higher (fair-share).",
-        "later-first",
-    ),
-    (
-        re.compile(r"(?i)\bnormal\b"),
-        ("wait", "node", "limit-aggregate"),
-        "Yes, such a wait can be normal: on a full machine large or long jobs wait for hours or days.",
-        "normal",
-    ),
-    (FULL, BLOCKED, "That the queue is full is not the cause.", "not-full"),
-    (BROKEN, (*WAITS, "dependency", "limit-aggregate"), "Nothing of it is broken.", "not-broken"),
-    (
-        AGAIN,
-        (*WAITS, "limit-aggregate", "dependency"),
-        "Submitting it again does not help: it would lose its place.",
-        "keep",
-    ),
-    (RAISE, BLOCKED, "A higher priority does not help.", "no-priority"),
-)
-# Words of a trouble or a state that a job's name may hold.
-TROUBLE = re.compile(r"(?i)fail|oom|error|hold|held|pend|dead|stuck|kill|hang|wait|debug_?me")
-LONG = re.compile(
-    r"(?i)(?<![\w:])(?:\d+(?:\.\d+)? ?(?:h|hours?|hrs?|std|stunden|heures|horas?|ore|days?|tagen?|jours)|"
-    r"(?:[2-9]\d|\d{3}) ?min\w*)\b"
-)
+IDLE, TROUBLE, LONG, NEXT, EMPTY = (re.compile(pattern) for pattern in tables()["beside"].values())
 
 
 def answers(case: WaitCase) -> WaitingNote | None:
     """The lines for what the words ask; a table pasted beside them asks nothing."""
     kind, said = case.found.reason.kind, spoken_lines(case.words)
-    found = [(line, label) for asked, kinds, line, label in ANSWERS if kind in kinds and asked.search(said)]
-    told, facts = [line for line, _ in found], [Fact(label) for _, label in found]
+    found = [one for one in tables()["asked"] if kind in one["kinds"] and re.search(one["asks"], said)]
+    told, facts = [one["says"] for one in found], [Fact(one["label"]) for one in found]
     if IDLE.search(said) and (idle := idle_nodes(case)):
         told.append(idle)
         facts += [Fact("free-no-help")] if idle == NO_HELP else []
@@ -87,7 +37,8 @@ def idle_nodes(case: WaitCase) -> str:
     reason = case.found.reason
     if reason.kind in ("limit-aggregate", *BLOCKED) or (reason.kind == "wait" and reason.of not in ("", "node")):
         return NO_HELP
-    if reason.kind == "node" and reason.starts == "yes":
+    kept = reason.word in ("reservation", "dedicated-time")
+    if kept or (reason.kind == "node" and reason.starts == "yes"):
         return "Idle nodes are no sign of a fault: the job has to fit on them until what keeps them begins."
     if reason.kind != "wait" or reason.of != "node" or case.rows("sinfo", "pbsnodes"):
         return ""
@@ -116,13 +67,6 @@ def too_long(case: WaitCase) -> str:
         f"{said[0]} is too long for that (a minute or two is usual): as a rule a process hangs{where}, often in its "
         f"file system; scancel does not help, staff have to look at the node.{rest}"
     )
-
-
-NEXT = re.compile(r"(?i)\b(?:next|other|following|second|nächste\w*|prochain\w*|siguiente|próximo|prossimo)\b")
-EMPTY = re.compile(
-    r"(?i)\b(?:empty|nothing (?:in|is written|comes)|no output|0 bytes|leer|keine ausgabe|vide|aucune sortie|"
-    r"vac[ií]o|vazio|vuoto|leeg|pust[ya])\b"
-)
 
 
 def no_output_yet(case: WaitCase) -> str:

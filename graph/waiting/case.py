@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from graph.waiting.spoken import spoken_date
+from graph.waiting.words import tables
 from knowledge.cluster import Cluster
-from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind
+from knowledge.document import Step
+from knowledge.schedulers.reason_types import Starts, WaitKind
 from knowledge.schedulers.reasons import FoundReason
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 
@@ -48,7 +50,7 @@ class WaitingNote:
 
     says: str = ""
     fill: Mapping[str, str] = field(default_factory=dict)
-    do: tuple[ReasonRemedy, ...] = ()
+    do: tuple[Step, ...] = ()
     kind: WaitKind | None = None
     starts: Starts | None = None
     instead: str = ""
@@ -75,24 +77,7 @@ def open_names(text: str) -> bool:
     return bool(NAME.search(text))
 
 
-# What stands for a value that nothing in the paste tells: whoever runs the command puts it in.
-PUT_IN: Mapping[str, str] = {
-    "SHORTER": "a time that the run can do with",
-    "TIME_UNTIL_MAINTENANCE": "the hours that are left until it begins, less a margin",
-    "MAXTIME": "the longest time allowed, which the look below prints",
-    "N": "a number that is allowed",
-    "MB": "the most that the look below prints, in MB",
-    "OTHER": "a partition of `sinfo -s` that your job fits",
-    "OTHER_QUEUE": "a queue that is open to you",
-    "OTHER_QOS": "a QOS that your account has",
-    "OTHER_ACCOUNT": "an account of yours",
-    "NEW_PARENT": "the id of its new run",
-    "NODE": "the node's name, which the look below prints",
-    "LATER": "a later date",
-    "FEATURE": "a word that the look below prints for nodes",
-    "OTHERS": "the file systems that it does use",
-    "JOBID": "the job's number",
-}
+PUT_IN: Mapping[str, str] = tables()["put_in"]
 
 
 def to_put_in(command: str, told: set[str]) -> str:

@@ -10,7 +10,7 @@ from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import accounting_limits, short_time
 from graph.waiting.limits_told import spoken_of
 from graph.waiting.spoken import listed
-from knowledge.schedulers.reason_types import ReasonRemedy
+from knowledge.document import Step
 from knowledge.schedulers.times import printed_seconds, spoken_time
 
 
@@ -27,9 +27,9 @@ def elsewhere(case: WaitCase) -> WaitingNote | None:
     free = idle_elsewhere(case) if case.found.reason.kind == "wait" and case.found.reason.of == "node" else ""
     if not free:
         return None
-    move = ReasonRemedy(
-        text="or move it there, if its nodes have what the job needs",
-        command=f"scontrol update jobid=<JOBID> Partition={free}" if case.job.scheduler == "slurm" else "",
+    move = Step(
+        "or move it there, if its nodes have what the job needs",
+        f"scontrol update jobid=<JOBID> Partition={free}" if case.job.scheduler == "slurm" else "",
     )
     return WaitingNote(f"{upper(partitions(case)[free])}.", do=(move,), facts=(Fact("elsewhere", free),))
 
@@ -39,7 +39,7 @@ def would_take(case: WaitCase) -> WaitingNote | None:
     found = partitions(case) if case.found.reason.word in ("time refused", "nodes refused") and case.job.queue else {}
     if not found:
         return None
-    do = ReasonRemedy(text="or submit it there", command=f"sbatch -p {next(iter(found))} <SCRIPT>")
+    do = Step("or submit it there", f"sbatch -p {next(iter(found))} <SCRIPT>")
     return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", do=(do,))
 
 

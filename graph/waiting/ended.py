@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from graph.waiting.amounts import size as size_of
 from graph.waiting.spoken import moment_of, spoken_date
+from graph.waiting.words import tables
+from knowledge.document import Step
 from knowledge.schedulers import slurm
 from knowledge.schedulers.accounting import end_of
 from knowledge.schedulers.asking import CouldNotAsk
 from knowledge.schedulers.live import Ask, ended_mine
-from knowledge.schedulers.reason_types import ReasonRemedy, WaitReason
+from knowledge.schedulers.reason_types import WaitReason
 from knowledge.schedulers.reasons import FoundReason, sentence_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler
 from knowledge.schedulers.times import spoken_time
 
-SIGNALS = {1: "HUP", 2: "INT", 6: "ABRT", 7: "BUS", 9: "KILL", 11: "SEGV", 15: "TERM", 10: "USR1", 12: "USR2"}
+SIGNALS: Mapping[int, str] = tables()["signals"]
 
 
 FLUX = {"F": "FAILED", "CA": "CANCELLED", "TO": "TIMEOUT", "CD": "COMPLETED", "CANCELED": "CANCELLED"}
@@ -59,9 +62,7 @@ RECORD = {"pbs": "qstat -xf <JOBID>", "lsf": "bhist -l <JOBID>", "flux": "flux j
 
 def elsewhere(reason: WaitReason, scheduler: Scheduler) -> WaitReason:
     """The reason with the scheduler's own record in place of sacct, and without Slurm's commands."""
-    do = tuple(
-        remedy if remedy.command.startswith("maple-chat") else ReasonRemedy(text=remedy.text) for remedy in reason.do
-    )
+    do = tuple(remedy if remedy.command.startswith("maple-chat") else Step(remedy.text) for remedy in reason.do)
     return replace(reason, look=(RECORD[scheduler],), do=do)
 
 
@@ -92,7 +93,7 @@ def exit_note(job: QueuedJob) -> str:
 
 
 # What the shell itself means by these.
-SHELL = {126: ": a command was found and could not be run", 127: ": a command was not found"}
+SHELL: Mapping[int, str] = tables()["shell"]
 
 
 def pbs_exit(status: str) -> str:
@@ -106,15 +107,9 @@ def pbs_exit(status: str) -> str:
                 f"Exit_status {value} is {base} + {value - base}: ended "
                 f"by signal {value - base} ({SIGNALS[value - base]})."
             )
-    own = {
-        -29: "it ran past its walltime",
-        -3: "its start failed on the nodes each time it was tried",
-        -11: "its nodes were rebooted",
-        -1: "its start failed before any file was written",
-        -2: "its start failed after its files were set up",
-    }
     if value < 0:
-        return f"Exit_status {value} is PBS's own: {own.get(value, 'it was stopped by PBS, not by the program')}."
+        why = tables()["pbs_endings"].get(value, "it was stopped by PBS, not by the program")
+        return f"Exit_status {value} is PBS's own: {why}."
     return (
         f"The script itself ended with code {value}{SHELL.get(value, '')}."
         if value
@@ -123,20 +118,13 @@ def pbs_exit(status: str) -> str:
 
 
 NEVER_RAN = re.compile("Unknown|None")
-UNIT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "": 1}
-
-
-def memory(text: str) -> float | None:
-    """Bytes of `31.5G`, `4000Mn`, `123K`; None where it is no size."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)[nc]?", text.strip())
-    return float(found[1]) * UNIT[found[2]] if found else None
 
 
 def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
     """Time against its limit, and the memory used against that asked for, where the accounting printed them."""
     steps = [other for other in others if other.id.startswith(f"{job.id}.")]
-    used = [size for one in (job, *steps) if (size := memory(one.printed("MaxRSS")))]
-    asked = memory(job.printed("ReqMem"))
+    used = [size for one in (job, *steps) if (size := size_of(one.printed("MaxRSS"), bare=1))]
+    asked = size_of(job.printed("ReqMem"), bare=1)
     told = []
     if job.elapsed and job.limit:
         stopped = " It reached that limit: the scheduler stopped it." if job.elapsed >= job.limit else ""
@@ -153,8 +141,10 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
         told.append(f"Its limit (`-W`) was {spoken_time(job.limit)}.")
     if moment_of(end := job.printed("End")):
         told.append(f"It ended {spoken_date(end)}.")
-    if re.search(r"CANCELLED by 0\b", job.state):
-        told.append("User number 0 is root: the system or staff cancelled it, not you.")
+    if by := re.search(r"CANCELLED by (\d+)", job.state):
+        root = "is root: the system or staff cancelled it, not you"
+        whose = root if by[1] == "0" else f"cancelled it; `getent passwd {by[1]}` tells who that is"
+        told.append(f"User number {by[1]} {whose}.")
     if used and asked:
         told.append(
             f"One of its tasks used up to {max(used) / 2**30:.1f} GB of memory; {asked / 2**30:.1f} GB were asked for."

@@ -20,10 +20,12 @@ from graph.waiting import (
     room_seen,
 )
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.limit_sum import limit_sum
 from graph.waiting.spoken import listed
 from knowledge.data_file import read_facts
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.records import Scheduler
+from knowledge.schedulers.times import spoken_time
 from knowledge.strict import Facts
 
 Look = Callable[[WaitCase], WaitingNote | None]
@@ -70,6 +72,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("place", own_fields.priority_parts),
     ("place", others_seen.ahead),
     ("estimate", own_fields.estimate),
+    ("", own_fields.needed_time),
     ("history", own_fields.comments),
     ("since", own_fields.since),
 )
@@ -122,7 +125,9 @@ def notes_of(case: WaitCase) -> list[WaitingNote]:
 def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
     """What of a note stands in the case itself, for those looks that put only their sentence together."""
     if note.part == "holders":
-        names = [job.id for job in limits_told.running_of(case, "")]
+        sums = limit_sum(case)
+        ends = [f" (≤ {spoken_time(one.left)})" if one.left is not None else "" for one in sums.holders]
+        names = [f"{one.job.id}{end}" for one, end in zip(sums.holders, ends, strict=True)]
         return (Fact("running", listed(names, 8).replace(" and ", ", ")),) if names else (Fact("all-count"),)
     if note.part == "since":
         return (Fact("since", case.job.submitted),) if case.job.submitted else ()

@@ -12,32 +12,13 @@ from functools import cache
 from pathlib import Path
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.words import tables
 from knowledge.data_file import read_data
 from knowledge.document import Document, Paragraph, Part, Step, Steps
 from knowledge.errors import FactsError
 
 PATH = Path(__file__).with_name("labels.yaml")
-# What a command changes, by its own words; the first that fits.
-DOES = (
-    ("do-time", r"TimeLimit=|walltime=|bmod -W|duration="),
-    ("do-nodes", r"NumNodes="),
-    ("do-slots", r"bmod -n"),
-    ("do-release", r"scontrol release|qrls|bresume|flux job urgency"),
-    ("do-partition", r"Partition=|qmove|bswitch|sbatch -p"),
-    ("do-qos", r"QOS="),
-    ("do-account", r"Account="),
-    ("do-feature", r"Features="),
-    ("do-any-node", r"ReqNodeList=|ExcNodeList=|bmod -mn"),
-    ("do-depend", r"Dependency=|depend=|bmod -wn|bmod -w"),
-    ("do-cancel", r"scancel|qdel|bkill|flux cancel"),
-    ("do-throttle", r"ArrayTaskThrottle="),
-    ("do-begin", r"StartTime=|qalter -a"),
-    ("do-reservation", r"ReservationName="),
-    (
-        "do-look",
-        r"^(?:squeue|sinfo|scontrol show|sacct|sprio|sshare|qstat|pbsnodes|bjobs|bhosts|bqueues|flux (?:jobs|queue))",
-    ),
-)
+DOES: Mapping[str, str] = tables()["does"]
 
 
 @cache
@@ -65,7 +46,7 @@ def spoken_facts(facts: Sequence[Fact], told: Mapping[str, str]) -> str:
     return " ".join(dict.fromkeys(lines))
 
 
-def head_facts(case: WaitCase) -> list[Fact]:
+def head_facts(case: WaitCase, told: Mapping[str, str]) -> list[Fact]:
     """The reason as the scheduler prints it, and whose limit on what it speaks of."""
     reason = case.found.reason
     printed = case.job.reason.split(";")[0].strip().rstrip(".")
@@ -79,6 +60,11 @@ def head_facts(case: WaitCase) -> list[Fact]:
         name = case.job.qos if limit.set_on == "qos" else case.job.account
         owner = f"({'QOS ' * (limit.set_on == 'qos')}{name.rstrip('+')})" if name else ""
         found.append(Fact("limited", parts=((resource_of(limit.resource), ""), (whose, owner))))
+    elif reason.whose in ("user", "account") and reason.of:
+        name = f"({case.job.user if reason.whose == 'user' else case.job.account})".replace("()", "")
+        found.append(Fact("limited", parts=((reason.of, ""), (reason.whose, name))))
+    if f"why {reason.word}" in told:
+        found.append(Fact(f"why {reason.word}"))
     return found
 
 
@@ -93,7 +79,7 @@ def answer_in(
 ) -> Document:
     """The whole answer, with steps that have a command; `keep`: whether the job is best left where it is."""
     told = labels()[language]
-    facts = [*head_facts(case), *(fact for note in notes for fact in note.facts)]
+    facts = [*head_facts(case, told), *(fact for note in notes for fact in note.facts)]
     job = case.job
     who = f"**{job.id.strip()}{f' ({job.name})' if job.name else ''}**: " if job.id.strip() else ""
     parts: list[Part] = [Paragraph(f"{who}{verdict}"), Paragraph(spoken_facts(facts, told))]
@@ -110,4 +96,4 @@ def answer_in(
 
 
 def what_it_does(command: str) -> str:
-    return next((name for name, pattern in DOES if re.search(pattern, command)), "do-other")
+    return next((name for name, pattern in DOES.items() if re.search(pattern, command)), "do-other")

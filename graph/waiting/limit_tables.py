@@ -11,6 +11,7 @@ from typing import Literal
 from graph.waiting.amounts import GPUS, amount, gpus_each, queue_of, resource_of, size
 from graph.waiting.case import WaitCase
 from graph.waiting.limits_said import hours_left_said, limits_said, sizes_said
+from graph.waiting.words import tables
 from knowledge.schedulers.limit_words import Counts
 
 Per = Literal["job", "node", "user", "account", "qos", "queue", "system", "licence"]
@@ -51,7 +52,7 @@ COLUMN = re.compile(
     r"(?i)(Grp|Max|Min)(TRES|Jobs|Submit(?:Jobs)?|Wall)(RunMins|Mins)?(P[JUAN]|Per(?:Job|User|Account|Node)|"
     r"DurationPerJob)?"
 )
-OF = {"jobs": "jobs", "submit": "jobs", "submitjobs": "jobs", "wall": "time"}
+OF = {"jobs": "jobs", "submit": "submit", "submitjobs": "submit", "wall": "time"}
 PER: Mapping[str, Per] = {"j": "job", "u": "user", "a": "account", "n": "node", "d": "job"}
 # `32(28)` of scontrol show assoc_mgr: the limit and what is in use; `N` is none.
 CELL = re.compile(r"(N|[\d:.-]+[KMGT]?)(?:\((\d+(?:\.\d+)?)\))?")
@@ -104,14 +105,7 @@ def of_column(found: re.Match[str], cell: str, group: Per, owner: str) -> Iterat
             yield LimitSeen(of, most, whose, used, counts, owner)
 
 
-PARTITION: Mapping[str, tuple[str, Per, Counts]] = {
-    "MaxTime": ("time", "job", "held"),
-    "MaxNodes": ("node", "job", "held"),
-    "MinNodes": ("node", "job", "minimum"),
-    "MaxMemPerNode": ("mem", "node", "held"),
-    "MaxMemPerCPU": ("core-mem", "node", "held"),
-    "MaxCPUsPerNode": ("cpu", "node", "held"),
-}
+PARTITION: Mapping[str, tuple[str, Per, Counts]] = tables()["set_in_partition"]
 
 
 def partition_limits(case: WaitCase) -> Iterator[LimitSeen]:

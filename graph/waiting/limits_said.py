@@ -3,71 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from graph.waiting.amounts import amount, on_one_node, resource_of, size
 from graph.waiting.case import WaitCase
 from graph.waiting.spoken import TOLD
+from graph.waiting.words import tables, with_parts
 from knowledge.schedulers.command_lines import prompted
 
 if TYPE_CHECKING:
     from graph.waiting.limit_tables import LimitSeen
 
-# Words for an amount of a resource, in the languages that are asked in.
-UNITS: tuple[tuple[str, str], ...] = (
-    ("gpu", r"gpus?|apus?|gcds?|accelerators?|cards?|karten|卡|a100s?|h100s?|v100s?"),
-    ("node", r"nodes?|knoten|n[oœ]e?uds?|nodos?|nodi|nós|w[eę]z\w+"),
-    ("cpu", r"(?:cpu[ -])?cores?|cpus?|kerne?|c[oœ]e?urs|núcleos|slots?"),
-    ("mem", r"[gt](?:i?b)?(?: of)?(?: (?:ram|memory))?"),
-    (
-        "time",
-        r"h|hrs?|hours?|stunden|heures?|horas?|ore|uur|小时|時間|시간|days?|d|tage?|jours?|días?|dias?|giorni|min(?:ute)?s?",
-    ),
-    ("jobs", r"jobs?"),
-)
-UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNITS)
-# Nobody tells a limit of more digits: a longer run of them would be gone through again from each of its digits.
-NUMBER = r"(?<![\d.,])(?P<n>(?:\d{1,3}-)?\d{1,10}(?:[.,]\d{1,6}){0,4}(?::\d\d){0,2})(?!\d)"
-AMOUNT = rf"{NUMBER}[ -]?(?:[个枚块张台장] ?)?(?:(?:{UNIT})\b)?"
-HOST = r"(?:nodes?|hosts?|knoten|n[oœ]e?uds?|nodos?|nodi|nós?|węz\w+)"
-HAS = r"(?:has|have|holds?|with|hat|haben|mit|a|ont|avec|tiene|tienen|con|ha|hanno|tem|têm|com|heeft|hebben|met|ma)"
-ON_A_NODE = (
-    re.compile(rf"(?i)\b{HOST}(?: only| nur| seulement| solo| só)? {HAS}(?: only| nur| seulement| solo| só)? {AMOUNT}"),
-    re.compile(rf"(?i){AMOUNT} (?:a|per|each|on each|on (?:a|one)|in each|pro|je|par|por|per ogni|na)[ /]?{HOST}\b"),
-    re.compile(rf"(?i)(?:每个?节点|各ノード|ノードあたり|노드당)\D{{0,4}}{AMOUNT}"),
-)
-PLACE = r"(?P<place>machine|cluster|system|partition|queue)"
-TOTAL = r"(?<!\d)(?P<total>\d[\d,]{0,9})"
-IN_ALL = (
-    re.compile(rf"(?i){TOTAL}[ -]nodes? {PLACE}\b"),
-    re.compile(rf"(?i)\b{PLACE}[^.\n\d]{{0,20}} (?:has|have|holds)(?: only| just)? {TOTAL}(?: [a-z]+)? nodes\b"),
-    re.compile(rf"(?i)\b(?:there are|we have)(?: only| just)? {TOTAL} nodes\b(?P<place>)"),
-)
-ALLOWED = re.compile(
-    rf"(?i)\b(?:(?:qos|account|group|project|queue)\b[^.\n\d]{{0,20}} has|"
-    rf"limit\w*|max\w*|at most|allow\w*|cap(?:ped)?|up to|may (?:use|have|hold|run)|erlaubt|höchstens|darf|"
-    rf"dürfen|au plus|peut|máximo|puede|massimo|può)\b[^.\n\d]{{0,25}}{AMOUNT}"
-)
-PAIR = re.compile(r"(?<![\w/-])(?P<name>[a-z][\w/]*(?::[\w-]+)?)=(?P<value>\d+(?:\.\d+)?[KMGT]?)\b")
-# A line that tells a request and no limit.
-REQUEST = re.compile(
-    r"(?i)--|\b(?:ask\w*|request\w*|want\w*|need\w*|(?<!may )use|using|submitted)\b|#(?:SBATCH|PBS|BSUB)"
-)
-# What several jobs hold: `3 running with 256G each`.
-EACH = re.compile(rf"(?i)(?P<jobs_of>\d{{1,3}}) (?:\w+ ){{0,2}}running[^.\n\d]{{0,20}}{AMOUNT} each\b")
+UNITS: Mapping[str, str] = tables()["units"]
+UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNITS.items())
+FRAGMENTS: Mapping[str, str] = tables()["fragments"]
+AMOUNT = FRAGMENTS["AMOUNT"].replace("{UNIT}", UNIT)
 
 
-# `500 GPU hours`, `300 horas de GPU`, `4 k node-h`, and the words that make it what is left of a budget.
-HOUR_WORD = r"(?:h|hrs?|hours?|stunden|heures?|horas?|ore|uren|uur|godzin\w*)"
-HOURS_OF = r"(?P<of>gpu|node|core|cpu|knoten|kern|n[oœ]e?uds?|nodos?|nodi|c[oœ]e?urs?)s?"
-HOURS_SAID = re.compile(
-    rf"(?i)(?<![\d.:])(?P<n>\d[\d,]{{0,9}}(?:\.\d+)?)(?P<k> ?k)?(?:[ -]*{HOURS_OF})?[ -]*"
-    rf"(?:{HOUR_WORD}\b|小时|時間|시간)(?:[ -](?:de |di |d['\u2019])?{HOURS_OF.replace('?P<of>', '?P<behind>')}\b)?"
-)
-STILL_LEFT = re.compile(
-    r"(?i)\b(?:left|remain\w*|balance|available|übrig|noch|verbleib\w*|rest\w*|qued\w+|sobr\w+|rim\w+|over|zostało)\b|"
-    r"剩|残|남"
+def compiled(text: str) -> re.Pattern[str]:
+    """A pattern of words.yaml with its fragments put in."""
+    return re.compile(with_parts(text, {**FRAGMENTS, "AMOUNT": AMOUNT}))
+
+
+ON_A_NODE, IN_ALL = (tuple(map(compiled, tables()[name])) for name in ("on_a_node", "in_all"))
+# In the order of the table.
+ALLOWED, PER_WHO, PAIR, REQUEST, EACH, HOURS_SAID, STILL_LEFT, CLAUSE, NEEDS, ASKS, USED, IDLE_SAID = map(
+    compiled, tables()["told_amounts"].values()
 )
 
 
@@ -78,7 +40,7 @@ def hours_left_said(case: WaitCase) -> tuple[float, str] | None:
         if not found or not STILL_LEFT.search(clause) or re.search(r"(?i)\b(?:runs?|limit|wait\w*)\b", clause):
             continue
         word = (found["of"] or found["behind"] or "").lower()
-        of = next((name for name, words in UNITS if word and re.fullmatch(words, word, re.I)), "")
+        of = next((name for name, words in UNITS.items() if word and re.fullmatch(words, word, re.I)), "")
         return float(found["n"].replace(",", "")) * (1000 if found["k"] else 1), of
     return None
 
@@ -96,7 +58,7 @@ def sizes_said(case: WaitCase) -> Iterator[LimitSeen]:
     for pattern in ON_A_NODE:
         for found in pattern.finditer(words):
             of, value = read(found, next(iter(on_one_node(case)), ""))
-            if of in ("gpu", "cpu", "mem") and value:
+            if of in ("gpu", "cpu", "mem", "billing") and value:
                 yield LimitSeen(of, value, "node")
     for pattern in IN_ALL:
         for found in pattern.finditer(words):
@@ -118,7 +80,7 @@ def limits_said(case: WaitCase) -> Iterator[LimitSeen]:
             continue
         pairs = [(resource_of(found["name"].split(":")[0]), found["value"]) for found in PAIR.finditer(line)]
         values = [value for name, text in pairs if name == of and (value := amount(of, text))]
-        told = (read(found, of) for found in ALLOWED.finditer(line) if not pairs)
+        told = (read(found, of) for told in (ALLOWED, PER_WHO) for found in told.finditer(line) if not pairs)
         for value in [*values, *(value for name, value in told if name == of and value)]:
             used = USED.search(line) or USED.search(sentences(case))
             held = amount(of, used["behind"] or used["before"]) if used else used_by_each(case, of)
@@ -127,16 +89,19 @@ def limits_said(case: WaitCase) -> Iterator[LimitSeen]:
 
 def used_by_each(case: WaitCase, of: str) -> float | None:
     """What running jobs hold together, where the person says how many there are and what each has."""
+    jobs, value = each_said(case, of)
+    return jobs * value or None
+
+
+def each_said(case: WaitCase, of: str) -> tuple[int, float]:
+    """How many running jobs the person tells of, and what each has; 0 and 0: it is not told."""
     found = EACH.search(sentences(case))
     name, value = read(found, of) if found else ("", 0.0)
-    return int(found["jobs_of"]) * value if found and name == of and value else None
-
-
-# Where one statement ends and the next begins.
-CLAUSE = re.compile(
-    r"\n|[;!?\uff0c\u3002\uff1b\uff01\uff1f\u3001]|,(?!\d)|\.(?!\d)|"
-    r"\b(?:and|but|und|aber|et|mais|y|pero|e|ma|en|maar)\b"
-)
+    spelled = ("two", "three", "four", "five", "six")
+    if not found or name != of:
+        return 0, 0.0
+    count = found["jobs_of"].lower()
+    return (spelled.index(count) + 2 if count in spelled else int(count)), value
 
 
 def amounts_asked(case: WaitCase) -> dict[str, float]:
@@ -149,33 +114,34 @@ def amounts_asked(case: WaitCase) -> dict[str, float]:
         told = re.search(rf"(?i){AMOUNT}", clause[said.end() :]) if said else None
         if said and not told:  # `ich habe 4 h verlangt`
             before = re.finditer(rf"(?i){AMOUNT}", clause[: said.start()])
-            told = next((one for one in before if any(one[unit] for unit, _ in UNITS)), None)
+            told = next((one for one in before if any(one[unit] for unit in UNITS)), None)
         name, value = read(told, of) if told else ("", 0.0)
         if value:
             found.setdefault(name, value)
+    sizes = (one for one in re.finditer(rf"(?i){AMOUNT}", sentences(case)) if one["gpu"] or one["cpu"] or one["node"])
+    bare = [read(one, "") for one in sizes]
+    alone = {name: value for name, value in bare if [one for one, _ in bare].count(name) == 1}
+    if case.found.limit and case.found.limit.counts in ("minutes", "run-minutes") and not case.job.fields:
+        found = {**{name: alone[name] for name in ("node", of) if name in alone}, **found}
     return found
 
 
-ASKS = re.compile(
-    r"(?i)\b(?:ask(?:s|ed|ing)?(?: for)?|request\w*|wants?|needs?|submitted with|verlang\w*|brauch\w*|beantrag\w*|"
-    r"demand\w*|ped[ií]\w*|pid\w+|solicit\w+|chie[ds]\w+|vraag\w*)\b|申请|要求|申請"
-)
-
-
-IN_USE = r"(?:used|in use|taken|busy|utilis\w+|belegt|verbraucht|usad\w+|en uso|em uso|in uso|in gebruik)"
-USED = re.compile(
-    rf"(?i)\b{IN_USE}[ :=]*(?P<behind>\d{{1,12}})(?!\d)|"
-    rf"(?<![\d.])(?P<before>\d{{1,12}})(?: [a-z]+){{0,3}} {IN_USE}\b(?![ :=]*\d)"
-)
-IDLE_SAID = re.compile(
-    r"(?i)(?<![\d.])(\d{1,6}) (?:[^\W\d]+ ){0,2}(?:idle|free|frei\w*|libres?|livres|liber[eio]|vrij\w*|wolne|woln\w+)\b"
-)
+def needs_said(case: WaitCase) -> float | None:
+    """The seconds that the person says the run needs, where that is less than it asks for."""
+    for clause in CLAUSE.split(sentences(case)):
+        said = NEEDS.search(clause)
+        told = re.search(rf"(?i){AMOUNT}", clause[said.end() :]) if said else None
+        name, value = read(told, "") if told else ("", 0.0)
+        if name == "time" and value:
+            return value
+    return None
 
 
 def idle_said(case: WaitCase) -> int | None:
     """The idle nodes that the person tells of; None where it is something else that is free."""
     found = IDLE_SAID.search(sentences(case))
-    other = found and any(re.search(rf"(?i)\b(?:{words})\b", found[0]) for name, words in UNITS if name != "node")
+    things = [words for name, words in UNITS.items() if name != "node"]
+    other = found and any(re.search(rf"(?i)\b(?:{words})\b", found[0]) for words in things)
     return int(found[1]) if found and not other else None
 
 
@@ -186,7 +152,7 @@ def sentences(case: WaitCase) -> str:
 
 def read(found: re.Match[str], bare: str) -> tuple[str, float]:
     """The resource and the amount; a number without a unit is one of `bare`."""
-    unit = next((name for name, _ in UNITS if found[name]), "")
+    unit = next((name for name in UNITS if found[name]), "")
     text, of = found["n"].replace(",", ""), unit or bare
     if bare == "slot" and of == "cpu":
         of = "slot"

@@ -11,11 +11,11 @@ from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
 from graph.waiting.limits_told import LESS, limit_note
-from graph.waiting.moments_said import Beginning, beginning_said
+from graph.waiting.moments_said import Beginning, beginning_said, now_before
 from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date
 from knowledge.cluster import Cluster
-from knowledge.schedulers.reason_types import ReasonRemedy
-from knowledge.schedulers.times import slurm_time, spoken_time
+from knowledge.document import Step
+from knowledge.schedulers.times import asked_time, slurm_time, spoken_time
 
 
 def partition_access(case: WaitCase) -> WaitingNote | None:
@@ -32,10 +32,8 @@ def partition_access(case: WaitCase) -> WaitingNote | None:
     ):
         return None
     first = taken.split(",")[0]
-    do = ReasonRemedy(
-        text=f"take a QOS of the partition ({taken})", command=f"scontrol update jobid=<JOBID> QOS={first}"
-    )
-    other = ReasonRemedy(text="or another partition", command="scontrol update jobid=<JOBID> Partition=<OTHER>")
+    do = Step(f"take a QOS of the partition ({taken})", f"scontrol update jobid=<JOBID> QOS={first}")
+    other = Step("or another partition", "scontrol update jobid=<JOBID> Partition=<OTHER>")
     says = f"its QOS `{case.job.qos}` is none that the partition {case.job.queue} takes ({taken})"
     return WaitingNote(instead=says, kind="config", starts="no", do=(do, other), only=True)
 
@@ -51,9 +49,7 @@ def account_access(case: WaitCase) -> WaitingNote | None:
     yours = [name for name in taken if name != asked and re.search(rf"(?m)^[^\S\n]*{re.escape(name)}\b", case.text)]
     who = f"; of these you have {listed(yours)}" if yours else ""
     first = yours[0] if yours else "<OTHER_ACCOUNT>"
-    do = ReasonRemedy(
-        text="an account that may, if the work belongs to it", command=f"scontrol update jobid=<JOBID> Account={first}"
-    )
+    do = Step("an account that may, if the work belongs to it", f"scontrol update jobid=<JOBID> Account={first}")
     name = f"account {asked}" if asked else "its account"
     return WaitingNote(f"The partition takes {listed(taken)}, not {name}{who}.", do=(do,))
 
@@ -87,19 +83,12 @@ def too_many_nodes(case: WaitCase, machine: Cluster) -> WaitingNote | None:
     )
     most = f"; {largest.id} takes at most {largest.max_nodes} in one job" if largest.max_nodes else ""
     do = (
-        ReasonRemedy(
-            text=f"at most {largest.max_nodes} nodes in {largest.id}; submit again",
-            command=resize(machine, largest.max_nodes),
-        )
+        Step(f"at most {largest.max_nodes} nodes in {largest.id}; submit again", resize(machine, largest.max_nodes))
         if largest.max_nodes
         else None
     )
-    return WaitingNote(
-        f"{exist}{most} (facts of {machine.as_of}).",
-        {"N": str(largest.max_nodes or "")},
-        do=(do,) if do else (),
-        only=bool(do),
-    )
+    says = f"{exist}{most} (facts of {machine.as_of})."
+    return WaitingNote(says, {"N": str(largest.max_nodes or "")}, do=(do,) if do else (), only=bool(do))
 
 
 def resize(machine: Cluster, nodes: int) -> str:
@@ -119,13 +108,12 @@ def too_many_gpus(case: WaitCase, machine: Cluster) -> WaitingNote | None:
     if not found or not has or int(found[1]) <= has:
         return None
     hosts = -(-int(found[1]) // has)
-    do = ReasonRemedy(
-        text=f"{has} GPUs a host on {hosts} hosts; submit again",
-        command=f'#BSUB -n {hosts} -gpu "num={has}" -R "span[ptile=1]"',
+    do = Step(
+        f"{has} GPUs a host on {hosts} hosts; submit again", f'#BSUB -n {hosts} -gpu "num={has}" -R "span[ptile=1]"'
     )
     return WaitingNote(
         f"It asks for {found[1]} GPUs on one host, and hosts of {machine.title} have {has}.",
-        do=(do, ReasonRemedy(text=f"or `-nnodes {hosts}` with jsrun, as the site shows it")),
+        do=(do, Step(f"or `-nnodes {hosts}` with jsrun, as the site shows it")),
         only=True,
     )
 
@@ -143,9 +131,13 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
     begin, close = moment_of(start), moment_of(end)
     until = spoken_date(end)[-5:] if start[:10] == end[:10] else spoken_date(end)
     says, named = f"The reservation {name} lasts from {spoken_date(start)} to {until}.", {"RESERVATION": name}
-    now = moment_of(seen_at(case))
+    now = now_before(begin, case) if begin else None
     if not begin or not close:
         return WaitingNote(says, named)
+    may = {key: row.get(key, "(null)") for key in ("Users", "Accounts", "Groups")}
+    kept_for = [f"{key.lower()} {names}" for key, names in may.items() if names not in ("(null)", "")]
+    if kept_for and not (case.job.account and case.job.account in row.get("Accounts", "").split(",")):
+        says = f"{says} It is kept for {listed(kept_for)}: a job of anybody else never starts in it."
     if now and now >= close:
         return WaitingNote(f"{says} That is over.", named, starts="no")
     ahead = bool(now and now < begin) or (now is None and row.get("State") == "INACTIVE")
@@ -167,11 +159,8 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
             starts="yes",
         )
     do = (
-        ReasonRemedy(
-            text=f"ask for {spoken_time(length)} or less",
-            command=f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(length)}",
-        ),
-        ReasonRemedy(text="or leave the reservation", command="scontrol update jobid=<JOBID> ReservationName="),
+        Step(f"ask for {spoken_time(length)} or less", f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(length)}"),
+        Step("or leave the reservation", "scontrol update jobid=<JOBID> ReservationName="),
     )
     return WaitingNote(
         (
@@ -213,10 +202,11 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f"{says}{asked}{now}", time_before(case, left), facts=facts)
     compared = compared_with(case, limit, left)
     if limit < left - SPARE:
-        do = ReasonRemedy(text="nothing; a shorter time keeps that chance open for longer")
+        do = Step("nothing; a shorter time keeps that chance open for longer")
         chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
         return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True, facts=facts)
-    less = "Less than that may start before it, if nodes are free; else it starts by itself after it."
+    soon = "if nodes are free soon (each hour of waiting takes one away)"
+    less = f"Less than that may start before it, {soon}; else it starts by itself after it."
     return WaitingNote(f"{says} {compared} {less}", time_before(case, left), facts=facts)
 
 
@@ -251,7 +241,7 @@ def hidden_maintenance(case: WaitCase, begins: Beginning | None, limit: float | 
     if not begins or not limit or not 0 < begins.left <= limit + SPARE:
         return None
     command = LESS.get((case.job.scheduler, "time"), "").format("<TIME_UNTIL_MAINTENANCE>") if case.job.id else ""
-    do = ReasonRemedy(text="with a time that ends before the maintenance it may start before it", command=command)
+    do = Step("with a time that ends before the maintenance it may start before it", command)
     says = f"A maintenance begins {begins.words}. {compared_with(case, limit, begins.left)}"
     after = "so on nodes that it takes out this job can start only after it"
     facts = until_facts(begins, limit)
@@ -282,9 +272,7 @@ def time_before(case: WaitCase, left: float) -> dict[str, str]:
     """The time that ends some minutes before, as its scheduler takes it."""
     if left <= 2 * SPARE:
         return {}
-    hours, minutes = divmod(int(left - SPARE) // 60, 60)
-    plain = f"{hours:02d}:{minutes:02d}:00"
-    return {"TIME_UNTIL_MAINTENANCE": slurm_time(left - SPARE) if case.job.scheduler == "slurm" else plain}
+    return {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, left - SPARE)}
 
 
 def in_hours(seconds: float) -> str:
@@ -311,9 +299,7 @@ def licences(case: WaitCase) -> WaitingNote | None:
         if row.get("Total") == "0" or (row.get("Free") == "0" and row.get("Reserved") == row.get("Total")):
             name = row["LicenseName"]
             none = "a total of 0" if row.get("Total") == "0" else "none free: all are reserved"
-            do = ReasonRemedy(
-                text=f"wait for {name} (status page, support); leave `-L {name}` out only if the job does not use it"
-            )
+            do = Step(f"wait for {name} (status page, support); leave `-L {name}` out only if the job does not use it")
             return WaitingNote(
                 (
                     f"The licence {name} has {none}. Where a file system is counted as a licence (it is no program's "
@@ -336,9 +322,10 @@ def licences(case: WaitCase) -> WaitingNote | None:
         )
         says.append(f"Of the licence {limit.owner} {used} of {limit.most:g} are in use{short}.")
         numbers = {"asked": needs, "limit": limit.most, "used": limit.used, "left": free}
+        numbers |= {"short": needs - free} if needs > free else {}
         facts.append(Fact("licence", limit.owner, tuple((name, f"{value:g}") for name, value in numbers.items())))
         if needs > limit.most:
-            most = ReasonRemedy(text=f"ask for at most {limit.most:g} of {limit.owner} and submit again")
+            most = Step(f"ask for at most {limit.most:g} of {limit.owner} and submit again")
             says.append(f"It asks for more than there are ({limit.most:g}), so it never starts as it is.")
             return WaitingNote(" ".join(says), starts="no", do=(most,), only=True)
     if holders := holders_of(case, wanted):

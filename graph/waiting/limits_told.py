@@ -7,7 +7,7 @@ side, and what does not fit is said with its numbers. Which resource the reason 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from graph.waiting.amounts import (
@@ -22,31 +22,35 @@ from graph.waiting.amounts import (
 )
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import SERVER, LimitSeen, balances, limits_pasted
-from graph.waiting.spoken import listed, time_to_end
+from graph.waiting.limits_said import each_said, used_by_each
+from graph.waiting.spoken import listed
+from graph.waiting.words import tables
+from knowledge.document import Step
 from knowledge.schedulers.limit_words import Counts
-from knowledge.schedulers.reason_types import ReasonRemedy, Starts
+from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.records import QueuedJob
-from knowledge.schedulers.times import slurm_time, spoken_time
+from knowledge.schedulers.times import asked_time, slurm_time
 
-# What a request that is too large for its place is changed by.
-LESS: Mapping[tuple[str, str], str] = {
-    ("slurm", "time"): "scontrol update jobid=<JOBID> TimeLimit={}",
-    ("slurm", "node"): "scontrol update jobid=<JOBID> NumNodes={0}-{0}",
-    ("pbs", "time"): "qalter -l walltime={} <JOBID>",
-    ("lsf", "slot"): "bmod -n {} <JOBID>",
-    ("lsf", "time"): "bmod -W {} <JOBID>",
-    ("flux", "time"): "flux update <JOBID> duration={}",
-}
-OPTION = {"mem": "--mem", "cpu": "--cpus-per-task", "gpu": "--gpus-per-node", "core-mem": "--mem-per-cpu"}
+LESS = {(name, of): command for name, each in tables()["less"].items() for of, command in each.items()}
+OPTION: Mapping[str, str] = tables()["option"]
 
 
 def limit_note(case: WaitCase) -> WaitingNote | None:
     """The one limit that the reason speaks of, beside the request; without its number what the job asks for of it."""
-    reason = case.found.reason
-    if reason.kind in ("ended", "not-waiting", "no-job", "hold", "dependency"):
+    if case.found.reason.kind in ("ended", "not-waiting", "no-job", "hold", "dependency"):
         return None
-    of, whose, counts = spoken_of(case)
-    asked = request_of(case)
+    reason, (of, _, _), asked, limits = case.found.reason, spoken_of(case), request_of(case), limits_meant(case)
+    if not limits:
+        return asked_only(case, of, asked) if reason.kind.startswith("limit") or case.found.named.get("res") else None
+    value = amount_asked(limits[0], asked, case)
+    note = beside(case, limits[0], value)
+    says = f"{note.says} {set_on(case, limits[0])}".strip()
+    return replace(note, says=says, facts=(fact_of(case, limits[0], value),))
+
+
+def limits_meant(case: WaitCase) -> list[LimitSeen]:
+    """The limits that the reason speaks of, those that are overstepped first."""
+    reason, (of, whose, counts), asked = case.found.reason, spoken_of(case), request_of(case)
     limits = [limit for limit in limits_pasted(case) if limit.per != "licence" and limit.counts in (counts, "minimum")]
     if of and reason.kind.startswith("limit"):
         # A site's own balance is printed in its own unit, whatever the word counts.
@@ -57,12 +61,7 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
     else:
         full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
-    if not limits:
-        return asked_only(case, of, asked) if reason.kind.startswith("limit") or case.found.named.get("res") else None
-    value = amount_asked(limits[0], asked, case)
-    note = beside(case, limits[0], value)
-    says = f"{note.says} {set_on(case, limits[0])}".strip()
-    return replace(note, says=says, facts=(fact_of(case, limits[0], value),))
+    return limits
 
 
 def fact_of(case: WaitCase, limit: LimitSeen, asked: float | None) -> Fact:
@@ -119,7 +118,8 @@ def set_on(case: WaitCase, limit: LimitSeen) -> str:
     if who := named.get("who"):
         return f"It is that of {who.removesuffix(chr(39) + 's')}{' in queue ' + named['q'] if 'q' in named else ''}."
     if "name" in named and "on" in named:
-        return f"It is the limit {named['name']} (on {named['on']})."
+        which = f"; the line does not tell which, `blimits -w -n {named['name']}` does" if " or " in named["on"] else ""
+        return f"It is the limit {named['name']} (on {named['on']}{which})."
     kind, name = ("QOS", case.job.qos) if word and word.set_on == "qos" else ("account", case.job.account)
     return f"It is set on the {kind} {name.rstrip('+')}." if word and name else ""
 
@@ -166,10 +166,9 @@ def asked_only(case: WaitCase, of: str, asked: Mapping[str, float]) -> WaitingNo
     hours = asked.get("time", 0) / 3600
     if counts in ("minutes", "run-minutes") and of != "time" and hours:
         noun = noun_of(of).removesuffix("s")
-        return WaitingNote(
-            facts=(Fact(f"{of} hours", parts=(("asked", whole(value * hours)),)),),
-            says=f"It counts with {spoken_amount(of, value)} x {hours:g} h = {whole(value * hours)} {noun} hours.",
-        )
+        says = f"It counts with {spoken_amount(of, value)} x {hours:g} h = {whole(value * hours)} {noun} hours"
+        less = f"; with half the time only {whole(value * hours / 2)}" if counts == "run-minutes" else ""
+        return WaitingNote(f"{says}{less}.", facts=(Fact(f"{of} hours", parts=(("asked", whole(value * hours)),)),))
     return WaitingNote(
         f"It asks for {spoken_amount(of, value)}.", facts=(Fact(of, parts=(("asked", bare_of(of, value)),)),)
     )
@@ -197,25 +196,27 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
         return WaitingNote(f"{request}.", sure=True)
     do = fits(case, limit.of, left, asked) if left else ()
     smaller = others_that_fit(case, limit, left)
-    return WaitingNote(
+    jobs, each = each_said(case, limit.of) if not running_of(case, limit.per) else (0, 0.0)
+    smaller += " The end of one of them is enough." if jobs and each >= asked - left else ""
+    says = (
         f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left, "
-        f"{bare_amount(limit.of, asked - left)} short.{smaller}",
-        {"N": f"{left:g}"} if left and limit.of in ("slot", "node") else {},
-        do=do,
-        sure=True,
+        f"{bare_amount(limit.of, asked - left)} short.{smaller}"
     )
+    return WaitingNote(says, {"N": f"{left:g}"} if left and limit.of in ("slot", "node") else {}, do=do, sure=True)
 
 
-def fits(case: WaitCase, of: str, left: float, asked: float) -> tuple[ReasonRemedy, ...]:
+def fits(case: WaitCase, of: str, left: float, asked: float) -> tuple[Step, ...]:
     """What is left now, as a request that fits: of GPUs also in whole nodes."""
-    fewer = LESS.get((case.job.scheduler, of), "").format(f"{left:g}")
+    fewer = LESS.get((case.job.scheduler, of), "").format(f"{left / 2**30:.0f}G" if of == "mem" else f"{left:g}")
     text, nodes, each = spoken_amount(of, left), case.job.nodes or 1, asked / (case.job.nodes or 1)
+    if of == "mem" and nodes > 1:  # that command sets what each node gives
+        fewer = ""
     if of in ("gpu", "cpu", "mem") and nodes > 1 and left >= each:
         text = f"{text}, which is {spoken_amount('node', left // each)} with {spoken_amount(of, each)} each,"
         told = on_one_node(case).get(of) == each
         fewer = LESS.get((case.job.scheduler, "node"), "").format(f"{left // each:g}") if told else ""
     own = fewer if case.job.id.strip() else ""
-    return (ReasonRemedy(text=f"with at most {text} it fits what is left now", command=own),)
+    return (Step(f"with at most {text} it fits what is left now", own),)
 
 
 def others_that_fit(case: WaitCase, limit: LimitSeen, left: float) -> str:
@@ -245,7 +246,7 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
         says = f"It asks for {spoken_amount(of, asked)}, and {limit.owner} has {bare_amount(of, most)}."
         command = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
         again = "" if command else " and submit again"
-        do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)}{again}", command=command)
+        do = Step(f"ask for at most {spoken_amount(of, most)}{again}", command)
         return WaitingNote(says, numbers, kind="limit-request", starts="no", do=(do,), only=True)
     if limit.per == "node":
         return above_a_node(case, limit, asked)
@@ -262,7 +263,7 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     fewer = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
     again = "" if fewer else " and submit again"
     where = f"{'an' if group == 'account' else 'a'} {group} with a higher limit"
-    do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)}{again}, or take {where}", command=fewer)
+    do = Step(f"ask for at most {spoken_amount(of, most)}{again}, or take {where}", fewer)
     more = f"alone it asks for more than is allowed: {spoken_amount(of, asked)}"
     says = f"{more}, and the {group} allows {bare_amount(of, most)}"
     return WaitingNote(instead=says, starts="no", do=(do,), only=True)
@@ -283,7 +284,7 @@ def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     says = f"It asks for {spoken_amount(of, asked)} a {each}, and {has} {bare_amount(of, most)}."
     option = f" (`{OPTION[of]}={most / 2**20:.0f}M`)" if "mem" in of else f" (`{OPTION[of]}={most:g}`)"
     less = f"ask for at most {bare_amount(of, most)} a {each}{option if case.job.scheduler == 'slurm' else ''}"
-    do = ReasonRemedy(text=f"{less}, on more nodes, and submit again")
+    do = Step(f"{less}, on more nodes, and submit again")
     if case.found.reason.kind == "client-error":
         return WaitingNote(says, starts="no", do=(do,), only=True)
     instead = (
@@ -307,7 +308,7 @@ def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waiti
             says, number, sure=True, instead=f"it asks for fewer {noun_of(limit.of)} than the partition takes"
         )
     command = LESS.get((case.job.scheduler, limit.of), "").format(number["N"])
-    more = ReasonRemedy(text=f"ask for {least}, if the job can use them, or take a QOS for small jobs", command=command)
+    more = Step(f"ask for {least}, if the job can use them, or take a QOS for small jobs", command)
     return WaitingNote(says, do=(more,), only=True)
 
 
@@ -341,10 +342,8 @@ def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waitin
     if limit.per == "job":
         return above_minutes(case, limit, f"{says} ({asked:,.0f} minutes)", fit)
     sure = f"if those are {unit}: " if limit.unit_unread else ""
-    do = ReasonRemedy(
-        text=f"{sure}with {spoken_amount('node', nodes)} ask for at most {int(fit * 10) / 10:g} h, or take fewer nodes",
-        command=shorter(case, fit),
-    )
+    text = f"{sure}with {spoken_amount('node', nodes)} ask for at most {int(fit * 4) / 4:g} h, or take fewer nodes"
+    do = Step(text, shorter(case, fit))
     if limit.unit_unread:
         says = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit}."
         return WaitingNote(says, do=(do,) if fit >= 0.25 else ())
@@ -356,21 +355,18 @@ def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waitin
 
 
 def shorter(case: WaitCase, hours: float) -> str:
-    """The command that sets a time of so many hours, in whole hours or quarters of one; empty where none is known."""
-    seconds = int(hours) * 3600 if hours >= 1 else int(hours * 4) * 900
-    plain = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
-    form = {"slurm": slurm_time(seconds), "pbs": f"{plain}:00", "lsf": plain, "flux": f"{seconds // 60}m"}
-    return LESS[case.job.scheduler, "time"].format(form[case.job.scheduler]) if case.job.id.strip() else ""
+    """The command that sets a time of so many hours, in quarters of one; empty where none is known."""
+    seconds = int(hours) * 3600 if hours >= 10 else int(hours * 4) * 900
+    time = asked_time(case.job.scheduler, seconds)
+    return LESS[case.job.scheduler, "time"].format(time) if case.job.id.strip() else ""
 
 
 def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> WaitingNote:
     """Size x time of this one job above what one job may have: the time that fits this size."""
     place = case.found.limit.set_on if case.found.limit else "account"
     most = f"{whole(limit.most / 60)} ({limit.most:,.0f} minutes)"
-    do = ReasonRemedy(
-        text=f"with this size ask for at most {int(hours * 10) / 10:g} h, or take a smaller size",
-        command=shorter(case, hours),
-    )
+    text = f"with this size ask for at most {int(hours * 4) / 4:g} h, or take a smaller size"
+    do = Step(text, shorter(case, hours))
     says = f"{says}; the {'QOS' if place == 'qos' else place} allows one job {most}."
     return WaitingNote(says, starts="no", do=(do,) if hours >= 0.25 else (), only=hours >= 0.25)
 
@@ -405,7 +401,9 @@ def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
     if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts or narrowed):
         return None
     each = [held_by(job).get(limit.of) for job in running]
-    return sum(one for one in each if one is not None) if each and None not in each else None
+    if not each:
+        return used_by_each(case, limit.of)
+    return sum(one for one in each if one is not None) if None not in each else None
 
 
 def running_of(case: WaitCase, whose: str) -> list[QueuedJob]:
@@ -427,26 +425,6 @@ def is_own(job: QueuedJob, case: WaitCase) -> bool:
     if job.user and case.job.user:
         return job.user == case.job.user
     return not any(one.user for one in (job, case.job))
-
-
-def freed(case: WaitCase, running: Sequence[QueuedJob]) -> str:
-    """When running jobs will at the latest have given back enough, where their ends are printed."""
-    of, whose, counts = spoken_of(case)
-    told = ((left, job) for job in running if (left := time_to_end(job)) is not None)
-    ends = sorted(told, key=lambda pair: pair[0])
-    if counts != "held" or not ends:
-        return ""
-    limit = next((one for one in limits_pasted(case) if one.of == of and one.per == whose), None)
-    needed = 1.0 if of == "jobs" else request_of(case).get(of)
-    if limit and needed is not None and of != "jobs":
-        used = limit.used if limit.used is not None else held_together(case, limit)
-        needed = None if used is None else needed - (limit.most - used)
-    given = 0.0
-    for left, job in ends:
-        given += held_by(job).get(of, 0.0)
-        if needed is not None and given >= needed:
-            return f" By its time limit {job.id} frees enough in {spoken_time(left)} at the latest."
-    return f" The first to end is {ends[0][1].id}, in {spoken_time(ends[0][0])} at the latest."
 
 
 def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:

@@ -8,57 +8,14 @@ from datetime import datetime, timedelta
 
 from graph.waiting.case import WaitCase
 from graph.waiting.spoken import NOW_WORD, moment_of, seen_at
+from graph.waiting.words import tables, with_parts
 
-# Days from today, by the words of the languages that are asked in.
-DAYS = (
-    (
-        0,
-        r"today|tonight|heute|aujourd['\u2019]hui|ce soir|hoy|hoje|oggi|vandaag|dzisiaj|dziś|"
-        r"今天|今日|今晚|오늘|сегодня",
-    ),
-    (1, r"tomorrow|morgen|demain|mañana|amanhã|domani|jutro|明天|明日|내일|завтра"),
-    (
-        2,
-        r"day after tomorrow|übermorgen|après-demain|pasado mañana|depois de amanhã|"
-        r"dopodomani|overmorgen|后天",
-    ),
-)
-WEEKDAYS = (
-    "mon(?:day)?|montag|lundi|lunes|segunda|lunedì|maandag", "tue(?:sday)?|dienstag|mardi|martes|terça|martedì|dinsdag",
-    "wed(?:nesday)?|mittwoch|mercredi|miércoles|quarta|mercoledì|woensdag",
-    "thu(?:rsday)?|donnerstag|jeudi|jueves|quinta|giovedì|donderdag",
-    "fri(?:day)?|freitag|vendredi|viernes|sexta|venerdì|vrijdag",
-    "sat(?:urday)?|samstag|samedi|sábado|sabato|zaterdag", "sun(?:day)?|sonntag|dimanche|domingo|domenica|zondag",
-)  # fmt: skip
-DAY = "|".join(f"(?P<in{days}>{words})" for days, words in reversed(DAYS))
-WEEKDAY = "|".join(f"(?P<on{number}>{words})" for number, words in enumerate(WEEKDAYS))
-# The months by their first letters, as they are written in the languages that are asked in.
-MONTHS_SAID = (
-    "jan|ene|gen|sty", "feb|fév|fev|lut", "mar|mär|maa", "apr|avr|abr|kwi", "may|mai|mei|mag|maj", "jun|juin|giu|cze",
-    "jul|juil|lug|lip", "aug|août|aou|ago|sie", "sep|set|wrz", "oct|okt|out|ott|paź", "nov|lis", "dec|dez|déc|dic|gru",
-)  # fmt: skip
-MONTH = "|".join(MONTHS_SAID)
-BARE = r"(?:[01]?\d|2[0-4])"
-CLOCK = (
-    rf"(?:(?P<hour>{BARE})(?:[:h.](?P<minute>[0-5]\d)\b|h\b| ?(?P<half>[ap])\.?m\b| ?(?:uhr|o'clock|点|點|時|시))"
-    rf"|(?:at|um|à|a las|às|alle(?: ore)?|om|o) (?P<plain>{BARE})\b)"
-)
-AT = r"(?:[ ,]*(?:at|um|ab|from|à|a las|às|alle(?: ore)?|om|o|в|の|the|T))?[ ,]*"
-ON = (
-    rf"(?P<date>\d{{1,2}})(?:\.|st|nd|rd|th)? ?(?:de )?(?P<month>{MONTH})\w*"
-    rf"|\b(?P<month_first>{MONTH})\w*\.? (?P<date_after>\d{{1,2}})\b"
-)
-NUMBERED = r"(?P<day>\d{1,2})\.(?P<of_month>\d{1,2})\.(?:20\d\d)?"
-BEGINS_AT = re.compile(
-    rf"(?i)(?P<iso>20\d\d-\d\d-\d\d)[T ](?P<iso_clock>\d\d:\d\d)"
-    rf"|\b(?:in|dans|en|em|fra|tra|over) (?P<after>\d{{1,3}}) ?(?P<unit>min\w*|h\b|hrs?|hours?|stunden|heures|horas|"
-    rf"ore|uur|d\b|days?|tagen|jours|días|dias|giorni|dagen)"
-    rf"|(?:(?:{ON})(?:,? 20\d\d)?|{NUMBERED}|{DAY}|\b(?:{WEEKDAY})\b)[.,]?{AT}{CLOCK}"
-)
-NOW = re.compile(
-    rf"(?i)(?:{NOW_WORD}|\b(?:it is|it's|es ist|il est|nous sommes|on est|son las|sono le|são|het is|time is|"
-    rf"today is|heute ist|hoy es|oggi è|hoje é))(?P<told>[^\n!?;]{{0,40}})"
-)
+DAY = "|".join(f"(?P<in{days}>{words})" for days, words in reversed(tables()["days"].items()))
+WEEKDAY = "|".join(f"(?P<on{number}>{words})" for number, words in enumerate(tables()["weekdays"]))
+MONTHS_SAID: list[str] = tables()["months"]
+CLOCK: str = tables()["moments"]["clock"]
+PARTS = {"DAY": DAY, "WEEKDAY": WEEKDAY, "MONTH": "|".join(MONTHS_SAID), "CLOCK": CLOCK, "NOW_WORD": NOW_WORD}
+BEGINS_AT, NOW = (re.compile(with_parts(tables()["moments"][name], PARTS)) for name in ("begins_at", "now"))
 BARE_CLOCK = re.compile(rf"(?i)(?<![\d.:-]){CLOCK}(?![\d:-])")
 # A day for a clock that is told without one: only lengths are reckoned from it.
 ANY_DAY = datetime(2000, 1, 3)
@@ -100,6 +57,17 @@ def now_said(case: WaitCase) -> datetime | None:
     return None
 
 
+def now_before(moment: datetime, case: WaitCase) -> datetime | None:
+    """When it is: as printed or told with a date, else the last such weekday and clock before the moment."""
+    if now := moment_of(seen_at(case)):
+        return now
+    begun = BEGINS_AT.match(case.words.strip())
+    said = [found for one in NOW.finditer(case.words) if (found := BEGINS_AT.search(one["told"]))]
+    said += [begun] if begun and date_of(begun) else []
+    times = (moment_said(found, moment - timedelta(days=7)) for found in said if not found["after"])
+    return next((time for time in times if time and time < moment), None)
+
+
 def clock_of(found: re.Match[str]) -> timedelta:
     hour = int(found["hour"] or found["plain"])
     if found["half"]:
@@ -131,7 +99,7 @@ def moment_said(found: re.Match[str], now: datetime) -> datetime | None:
             return today.replace(month=date[0], day=date[1]) + clock
         except ValueError:
             return None
-    ahead = next((days for days, _ in DAYS if found[f"in{days}"]), None)
+    ahead = next((days for days in tables()["days"] if found[f"in{days}"]), None)
     if ahead is None:
         if today.year == ANY_DAY.year:
             return None

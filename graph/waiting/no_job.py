@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graph.waiting.case import WaitCase
+from graph.waiting.evidence import good_answers
 from graph.waiting.nodes_seen import OUT, count
+from graph.waiting.own_fields import number
 from graph.waiting.spoken import listed
 from graph.waiting.verdict import made, reason_of
+from graph.waiting.words import tables
 from knowledge.cluster import Cluster
+from knowledge.document import Step
 from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import PHASES
-from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import FoundReason, message_reason, slurm_reason, spoken_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
 from knowledge.schedulers.times import printed_seconds, spoken_time
@@ -21,11 +24,7 @@ from knowledge.types import SCHEDULER_TITLES, SCHEDULERS
 
 
 def told_without_job(
-    outputs: Sequence[SchedulerOutput],
-    words: str,
-    text: str,
-    machine: Cluster | None,
-    others: Sequence[QueuedJob] = (),
+    outputs: Sequence[SchedulerOutput], words: str, text: str, machine: Cluster | None, others: Sequence[QueuedJob] = ()
 ) -> WaitCase:
     """What such a message says: the first of refusal, priorities, an empty queue, nodes, a reason named in words."""
     scheduler = outputs[0].scheduler if outputs else scheduler_of(machine, words)
@@ -45,7 +44,8 @@ def told_without_job(
     if found is spoken and spoken and spoken.scheduler and not outputs:
         job = replace(job, scheduler=spoken.scheduler)
     if outputs and outputs[0].command == "sprio" and outputs[0].rows:
-        ids = [dict(row).get("JOBID", "") for row in outputs[0].rows]
+        rows = sorted(map(dict, outputs[0].rows), key=lambda row: number(row.get("PRIORITY", "")), reverse=True)
+        ids = [row.get("JOBID", "") for row in rows]
         said = " ".join(line for line in words.splitlines() if not prompted(line))
         job = replace(job, id=next((one for one in ids if one and one in said), ids[0] or job.id))
     if found.reason.kind == "client-error" and found.reason.word not in ("unknown job", "refused"):
@@ -68,18 +68,8 @@ def scheduler_of(machine: Cluster | None, words: str) -> Scheduler:
     return next((name for name, command in NAMES.items() if re.search(command, words)), "slurm")
 
 
-NAMES: Mapping[Scheduler, str] = {
-    "slurm": r"(?i)\b(?:slurm|squeue|sbatch|scontrol)\b",
-    "pbs": r"\b(?:qstat|qsub|qdel|qhold|PBS|OpenPBS|Torque)\b",
-    "lsf": r"\b(?:bjobs|bsub|bqueues|bpeek|LSF)\b",
-    "flux": r"\bflux (?:jobs|queue|batch|submit)\b",
-}
-# States that are no word of a sentence; a letter alone is one only behind `state`, `status` or `in`.
-STATE_WORDS: Mapping[str, Scheduler] = {
-    **dict.fromkeys(("PSUSP", "USUSP", "SSUSP", "PROV"), "lsf"),
-    **dict.fromkeys(("CG", "CF", "COMPLETING", "CONFIGURING", "RH", "REQUEUE_HOLD", "SPECIAL_EXIT"), "slurm"),
-    **dict.fromkeys(("OUT_OF_MEMORY", "NODE_FAIL", "TIMEOUT", "PREEMPTED", "BOOT_FAIL"), "slurm"),
-}
+NAMES: Mapping[Scheduler, str] = tables()["names"]
+STATE_WORDS: Mapping[str, Scheduler] = tables()["state_words"]
 BEHIND = re.compile(r"(?i:\b(?:state|status|stuck in|stays in|shown as|says|column S)\b:?) +[`'\"(]?([A-Z]{1,2})\b")
 
 
@@ -153,11 +143,9 @@ def priorities(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     found = slurm_reason("Priority")
     assert found is not None
     says = "it waits its turn by priority, and is not blocked"
-    less = ReasonRemedy(
-        text=(
-            "a shorter or smaller job may fit a gap before its turn "
-            "(backfill); using less for some days lets the share recover"
-        )
+    less = Step(
+        "a shorter or smaller job may fit a gap before its turn "
+        "(backfill); using less for some days lets the share recover"
     )
     return replace(found, reason=replace(found.reason, says=says, do=(less,)))
 
@@ -176,7 +164,7 @@ def empty_queue(outputs: Sequence[SchedulerOutput], text: str) -> FoundReason | 
         "lsf": "bjobs -a",
         "flux": "flux jobs -a",
     }[outputs[0].scheduler]
-    return made("none", "no-job", "depends", says, ReasonRemedy(text="how it ended is shown by", command=past))
+    return made("none", "no-job", "depends", says, Step("how it ended is shown by", past))
 
 
 def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
@@ -186,7 +174,7 @@ def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         return None
     out = listed([f"{row.get('NODELIST')} ({row['REASON']})" for row in rows])
     says = f"these nodes are out: {out}; staff bring them back. This says nothing of a job yet"
-    return made("none", "no-job", "depends", says, ReasonRemedy(text="paste what this prints", command=ASK["slurm"]))
+    return made("none", "no-job", "depends", says, Step("paste what this prints", ASK["slurm"]))
 
 
 def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
@@ -215,13 +203,7 @@ def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         f"{begin} ({told or 'nothing is listed'}). This says nothing of a job yet: its line of "
         "squeue or its id is needed"
     )
-    return made(
-        "none",
-        "no-job",
-        "depends",
-        says,
-        ReasonRemedy(text="paste what this prints", command=ASK["slurm"]),
-    )
+    return made("none", "no-job", "depends", says, Step("paste what this prints", ASK["slurm"]))
 
 
 def idle_where(rows: Sequence[Mapping[str, str]]) -> str:
@@ -265,26 +247,11 @@ def queues_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     shown = next((output.command for output in outputs if output.rows), "")
     if not shown:
         return None
-    look = ReasonRemedy(text="paste what this prints", command=ASK[outputs[0].scheduler])
+    look = Step("paste what this prints", ASK[outputs[0].scheduler])
     return made("none", "no-job", "depends", f"this is what `{shown}` prints; it speaks of no job yet", look)
 
 
-# What prints the reasons of all own jobs.
-ASK = {
-    "slurm": 'squeue --me -o "%i %P %q %T %r %S %l %D"',
-    "pbs": "qstat -was1 -u $USER",
-    "lsf": "bjobs -p3",
-    "flux": "flux jobs",
-}
-
-
-# When the scheduler plans to start a job.
-PLANNED = {
-    "slurm": "squeue -j <JOBID> --start",
-    "pbs": "qstat -T <JOBID>",
-    "lsf": "bjobs -plan -l <JOBID>",
-    "flux": "flux jobs <JOBID>",
-}
+ASK: Mapping[Scheduler, str] = tables()["ask"]
 
 
 def nothing_told(scheduler: Scheduler, known: bool) -> FoundReason:
@@ -293,10 +260,9 @@ def nothing_told(scheduler: Scheduler, known: bool) -> FoundReason:
     if not known:
         says += ". Which scheduler is it? The one of these commands that your login node has tells it"
         each = [f"{SCHEDULER_TITLES[name]}: run this, and paste what it prints" for name in SCHEDULERS]
-        do = (ReasonRemedy(text=text, command=ASK[name]) for text, name in zip(each, SCHEDULERS, strict=True))
+        do = (Step(text, ASK[name]) for text, name in zip(each, SCHEDULERS, strict=True))
         return made("none", "no-job", "depends", says, *do)
-    ask = ReasonRemedy(text="on the login node run this, and paste what it prints", command=ASK[scheduler])
-    planned = ReasonRemedy(
-        text="when it is planned to start (an estimate, empty where none is made)", command=PLANNED[scheduler]
-    )
+    ask = Step("on the login node run this, and paste what it prints", ASK[scheduler])
+    estimate = good_answers().commands["estimate"][scheduler]
+    planned = Step("when it is planned to start (an estimate, empty where none is made)", estimate)
     return made("none", "no-job", "depends", says, ask, planned)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from graph.waiting.amounts import on_one_node, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
+from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
-from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import spoken_time
 from templates.quoting import shell_word
 
@@ -25,7 +26,7 @@ def number_of(nodes: int) -> str:
 
 
 def in_queue(printed: str, case: WaitCase) -> bool:
-    return printed.rstrip("*") == case.job.queue
+    return not case.job.queue or printed.rstrip("*") == case.job.queue
 
 
 def nodes_in(row: Mapping[str, str]) -> int:
@@ -72,11 +73,9 @@ def usable_nodes(case: WaitCase) -> WaitingNote | None:
         return enough_left(case, usable, lost)
     listed_out = ((row.get("NODELIST", ""), row.get("REASON", "")) for row in out if bare_state(row))
     names = ", ".join(f"{name}: {why}" if why else name for name, why in listed_out if name)
-    fewer = ReasonRemedy(
-        text=f"ask for {number_of(usable)}, if that is enough",
-        command=f"scontrol update jobid=<JOBID> NumNodes={usable}-{usable}",
-    )
-    back = ReasonRemedy(text=f"{'or ' if usable else ''}ask support when {names or 'the others'} return")
+    command = f"scontrol update jobid=<JOBID> NumNodes={usable}-{usable}"
+    fewer = Step(f"ask for {number_of(usable)}, if that is enough", command)
+    back = Step(f"{'or ' if usable else ''}ask support when {names or 'the others'} return")
     can = f"only {usable} can" if usable else "none can"
     are = f"{lost}{f' ({names})' if names else ''} are out"
     return WaitingNote(
@@ -111,7 +110,7 @@ def enough_left(case: WaitCase, usable: int, lost: int) -> WaitingNote | None:
     )
     if case.found.reason.starts == "yes":
         return WaitingNote(says)
-    nothing = ReasonRemedy(text="nothing needs doing; fewer nodes or a shorter time may start it sooner")
+    nothing = Step("nothing needs doing; fewer nodes or a shorter time may start it sooner")
     busy = "most of the nodes are not out but in use or kept for jobs that stand before it"
     return WaitingNote(says, instead=busy, starts="yes", do=(nothing,), only=True)
 
@@ -175,17 +174,28 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"
     if idle < asked:
         command = {"slurm": f"scontrol update jobid=<JOBID> NumNodes={idle}-{idle}"}.get(case.job.scheduler, "")
-        do = ReasonRemedy(
-            text=f"with {number_of(idle)} it may start on those idle now, unless they are kept for another job",
-            command=command,
-        )
+        text = f"with {number_of(idle)} it may start on those idle now, unless they are kept for another job"
+        do = Step(text, command)
         facts = (Fact("free", str(idle), (("asked", str(asked)), ("short", str(asked - idle)))),)
         says = f"{are}, fewer than the {asked} that it asks for: {asked - idle} short{rest}."
         return WaitingNote(says, do=(do,), facts=facts)
-    return WaitingNote(
+    return too_small(case, are) or WaitingNote(
         f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
         "constraint)."
     )
+
+
+def too_small(case: WaitCase, are: str) -> WaitingNote | None:
+    """Idle nodes of which none has the memory that it asks for on one node; what would fit them."""
+    asked = on_one_node(case).get("mem", 0.0)
+    rows = [row for row in case.rows("sinfo") if in_queue(row.get("PARTITION", case.job.queue), case)]
+    most = max((size(row.get("MEMORY", "")) or asked for row in rows if bare_state(row) in FREE), default=asked)
+    if most >= asked:
+        return None
+    has = f"none of them has more than {spoken_amount('mem', most)}, and it asks for {spoken_amount('mem', asked)}"
+    command = f"scontrol update jobid=<JOBID> MinMemoryNode={most / 2**20 * 0.97:.0f}M"
+    do = Step(f"with {most * 0.97 / 2**30:.0f} GB on a node, if that is enough, it may start there now", command)
+    return WaitingNote(f"{are}, but {has} on one node.", do=(do,))
 
 
 def out_by_state(case: WaitCase) -> dict[str, str]:
@@ -218,9 +228,7 @@ def named_nodes(case: WaitCase) -> WaitingNote | None:
         none = case.job.printed("ReqNodeList") == "(null)" and word == "ReqNodeNotAvail"
         says = "It named no nodes itself (ReqNodeList=(null)), so any others will do."
         return WaitingNote(says, facts=(Fact("named", "-"),)) if none else None
-    do = ReasonRemedy(
-        text="take the named nodes out, so that any will do", command="scontrol update jobid=<JOBID> ReqNodeList="
-    )
+    do = Step("take the named nodes out, so that any will do", "scontrol update jobid=<JOBID> ReqNodeList=")
     if word == "ReqNodeNotAvail" and case.found.reason.starts == "yes":  # kept for something, and that is told
         return WaitingNote(f"It asks for {asked} by name (`-w`): only that counts, whatever else is free.", do=(do,))
     states = state_of_each(case)
@@ -280,24 +288,17 @@ def queue_state(case: WaitCase) -> WaitingNote | None:
         name = f"its queue {case.job.queue}".rstrip()
         return WaitingNote(
             instead=(f"{name} starts no job now: staff stopped the scheduling{why}; it starts once that goes on"),
-            do=(
-                ReasonRemedy(
-                    text="nothing: staff start it again; another queue may be open", command="flux queue status"
-                ),
-            ),
+            do=(Step("nothing: staff start it again; another queue may be open", "flux queue status"),),
             kind="config",
             starts="depends",
             only=True,
         )
     for row in case.rows("qstat -Q"):
         if row.get("Str") == "no":
-            return WaitingNote(
-                (
-                    f"{row['Queue']}: Ena {row.get('Ena')}, Str no, "
-                    f"{row.get('Que')} jobs queued, {row.get('Run')} running."
-                ),
-                {"QUEUE": row["Queue"]},
+            says = (
+                f"{row['Queue']}: Ena {row.get('Ena')}, Str no, {row.get('Que')} jobs queued, {row.get('Run')} running."
             )
+            return WaitingNote(says, {"QUEUE": row["Queue"]})
     return None
 
 
@@ -312,8 +313,8 @@ def own_host(case: WaitCase) -> WaitingNote | None:
         f", which staff have set {state[1]}" if state and "offline" in state[1] else f" ({state[1]})" if state else ""
     )
     left = without_host(select, host[1])
-    do = ReasonRemedy(text="leave the host out", command=f"qalter -l select={left} <JOBID>")
-    back = ReasonRemedy(text=f"or ask support when {host[1]} comes back")
+    do = Step("leave the host out", f"qalter -l select={left} <JOBID>")
+    back = Step(f"or ask support when {host[1]} comes back")
     says = f"it insists on host {host[1]}{is_so}, and waits until that comes back; other free nodes are not used"
     return WaitingNote(instead=says, do=(do, back), only=True)
 
@@ -330,14 +331,15 @@ def without_host(select: str, host: str) -> str:
 def reservation_of_pbs(case: WaitCase) -> WaitingNote | None:
     """When the reservation in its way begins and ends, by pbs_rstat."""
     row = re.search(r"(?m)^(\w\S*)(?:[ \t]+\S+){3}[ \t]+(\w[^/\n]*?) / (\d+) / (\S.*?)[ \t]*$", case.text)
+    name = case.found.named.get("name") if case.found.reason.word == "reservation" else None
+    if name and not row:
+        return WaitingNote(f"It is the reservation {name}: `pbs_rstat -F {name}` prints when it begins and ends.")
     if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
         return None
     long = f", before its {spoken_time(case.job.limit)} would be over" if case.job.limit else ""
     return WaitingNote(
         f"Reservation {row[1]} begins {row[2]}{long}, and ends {row[4]}: free nodes do not help a job of that length.",
-        do=(
-            ReasonRemedy(text=f"a walltime that ends before {row[2]}", command="qalter -l walltime=<SHORTER> <JOBID>"),
-        ),
+        do=(Step(f"a walltime that ends before {row[2]}", "qalter -l walltime=<SHORTER> <JOBID>"),),
         only=True,
     )
 
@@ -351,12 +353,7 @@ def hosts_of_lsf(case: WaitCase) -> WaitingNote | None:
             instead="no host meets its `-R`",
             kind="limit-request",
             starts="no",
-            do=(
-                ReasonRemedy(
-                    text="ask for what hosts have (lshosts), or spread it over several",
-                    command='bmod -R "<RESOURCES>" <JOBID>',
-                ),
-            ),
+            do=(Step("ask for what hosts have (lshosts), or spread it over several", 'bmod -R "<RESOURCES>" <JOBID>'),),
             only=True,
         )
     found = re.search(r"(?<!Non-)[Cc]andidate host pending reasons \((\d+) of (\d+) hosts\)", case.job.reason)
@@ -376,5 +373,5 @@ def hosts_of_lsf(case: WaitCase) -> WaitingNote | None:
     if case.found.reason.kind != "node":
         return WaitingNote(f"LSF weighs {candidates} of {hosts} hosts for it{left}.")
     free = f" {case.found.reason.says.replace('hosts', 'these', 1)}, so none of them takes it now"
-    do = (ReasonRemedy(text="leave `-m` out, if other hosts will do", command="bmod -mn <JOBID>"),) if named else ()
+    do = (Step("leave `-m` out, if other hosts will do", "bmod -mn <JOBID>"),) if named else ()
     return WaitingNote(f"LSF weighs {candidates} of {hosts} hosts for it{left};{free}.", do=do)

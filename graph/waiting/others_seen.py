@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from graph.waiting.case import Fact, WaitCase, WaitingNote, filled
-from graph.waiting.limits_told import freed, is_own, running_of
+from graph.waiting.case import Fact, WaitCase, WaitingNote, filled, parent_ids
+from graph.waiting.limit_sum import limit_sum
+from graph.waiting.limit_tables import limits_pasted
+from graph.waiting.limits_told import is_own
+from graph.waiting.own_fields import FACTORS, number
 from graph.waiting.spoken import listed, running_job, spoken_lines
+from graph.waiting.words import tables
+from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
-from knowledge.schedulers.reason_types import ReasonRemedy
-from knowledge.schedulers.reasons import message_reason
+from knowledge.schedulers.reasons import find_reason, message_reason
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import spoken_time
 
@@ -126,15 +130,39 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
         if left
         else ""
     )
-    more = re.search(
-        r"(?i)\b(?:run|start|have|allow|let|up to|raise|increase)\b[^\n.]{0,40}?(?<![\d_:])(\d{1,4})"
-        r"(?![\d_:])(?! ?(?:h|min|day|hour))",
-        spoken_lines(case.words),
-    )
-    number = {"N": more[1]} if more and more[1] != most else {}
+    numbers = [int(n) for n in re.findall(OTHER_NUMBER, spoken_lines(case.words)) if int(n) > int(most)]
+    number = {"N": str(numbers[0])} if len(set(numbers)) == 1 else {}
     facts = [Fact("at-once", most)] + ([Fact("tasks", f"{left}{rounds(case, left, int(most))}")] if left else [])
     facts += [Fact("running", ", ".join(job.id for job in tasks[:8]))] if tasks else []
     return WaitingNote(f"{says}{running}.{wait}", number, facts=tuple(facts))
+
+
+# A number of the words that is no id, clock or time.
+OTHER_NUMBER = r"(?i)(?<![A-Za-z0-9_:.%\[-])(\d{1,4})(?![\d_:.\]-])(?! ?(?:h|std|min|days?|hours?|stunden|小时|時間)\b)"
+# The tasks of a submission, and a number printed below a command that counts the jobs in the queue.
+ARRAY_ASKED = re.compile(r"(?:--array[= ]|\s-a )(?P<first>\d+)-(?P<last>\d+)(?:%\d+)?(?=\s)")
+COUNTED_JOBS = re.compile(r"(?m)^.*\bsqueue\b.*\| *wc -l *\n *(\d+) *$")
+
+
+def submit_room(case: WaitCase) -> WaitingNote | None:
+    """Behind a submission that was refused for their number: the jobs in the queue, those asked for, what is left."""
+    limits = limits_pasted(case) if case.found.reason.word == "submit limit" else []
+    limit = next((one for one in limits if one.of == "submit" and one.per != "job"), None)
+    printed, array = COUNTED_JOBS.search(case.text), ARRAY_ASKED.search(case.text)
+    here = [job for job in case.others if job.phase in ("running", "waiting", "starting", "ending")]
+    queued = int(printed[1]) if printed else sum(tasks_in(job.id) or 1 for job in here)
+    if limit is None or not (printed or here):
+        return None
+    asked = int(array["last"]) - int(array["first"]) + 1 if array else 1
+    left, whole = max(0, int(limit.most) - queued), queued + asked
+    says = f"The limit is {limit.most:g} jobs queued and running; {queued} + {asked} = {whole}"
+    says += f", {whole - limit.most:g} too many"
+    counts = ", each task of the array counts, and it is refused as a whole" if array else ""
+    run = next((f"; of all of them {one.most:g} run at once" for one in limits if one.of == "jobs"), "")
+    end = int(array["first"]) + left - 1 if array else 0
+    first = f"sbatch --array={array['first']}-{end} SCRIPT" if array and left else ""
+    do = (Step(text="what fits now; the rest later", command=first),) if first else ()
+    return WaitingNote(f"{says}{counts}. {left} more can be handed in now{run}.", do=do)
 
 
 TASK_TIME = re.compile(
@@ -175,40 +203,30 @@ def spoken_hours(seconds: float) -> str:
 
 
 def running_jobs(case: WaitCase) -> WaitingNote | None:
-    """The running jobs that hold the limit, as far as they were pasted."""
+    """The running jobs that hold the limit, as far as they were pasted, and whose end frees enough."""
     reason, limit = case.found.reason, case.found.limit
     if reason.kind != "limit-aggregate":
         return None
-    running = running_of(case, "")
-    if array := re.match(r"(\d+)_\[", case.job.id):
-        throttle = (
-            f" It is not the array's own `%N`: only staff can raise a limit, array {array[1]} goes on as tasks end."
-        )
-    else:
-        throttle = ""
+    array, sums = re.match(r"(\d+)_\[", case.job.id), limit_sum(case)
+    goes_on = f"only staff can raise a limit, array {array[1]} goes on as tasks end" if array else ""
+    throttle = f" It is not the array's own `%N`: {goes_on}." if array else ""
     whose = limit.whose if limit else reason.whose
-    own = running_of(case, "user")
     if whose == "user":
-        return own_note(case, own, throttle) if own else WaitingNote(throttle.strip()) if throttle else None
-    if not running:
+        known = not limit or not case.job.qos or all(one.job.qos for one in sums.holders)
+        same = "" if known or not limit or limit.set_on != "qos" else ", as far as they are in the same QOS"
+        says = f"Yours that run{same}: {sums.holder_words(people=False)}. {sums.when()}" if sums.holders else ""
+        return WaitingNote(f"{says}{throttle}".strip()) if says or throttle else None
+    if not sums.holders:
         return WaitingNote(counted(case, whose)) if whose in COUNTED else None
+    running = [one.job for one in sums.holders]
     together = sum(job.nodes or 0 for job in running)
-    users = listed(
-        [
-            f"{user or 'one'}: {listed([running_job(j) for j in running if j.user == user])}"
-            for user in dict.fromkeys(j.user for j in running)
-        ]
-    )
     told = whose == "account" and case.job.account and all(job.account for job in running)
-    told = told or (whose == "qos" and case.job.qos and all(job.qos for job in running))
+    told = told or sums.used is not None or (whose == "qos" and case.job.qos and all(job.qos for job in running))
     unsure = "" if told else f", {in_words(case, COUNT_IF.get(whose, 'as far as the limit counts them'))}"
     nodes = f"; {together} nodes together" if together else ""
-    says = f"Running now in what you pasted: {users}{nodes}{unsure}."
-    names = listed([job.id for job in running if job.id])
-    which = f" ({names})" if names else ""
+    says = f"Running now in what you pasted: {sums.holder_words(people=True)}{nodes}{unsure}."
     return WaitingNote(
-        f"{counted(case, whose)} {says} It can start when enough of those that count{which} end."
-        f"{freed(case, running) if whose in COUNT_IF else ''}".strip(),
+        f"{counted(case, whose)} {says} {sums.when()}".strip(),
         do=talk_to(case, running) if whose == "account" else (),
     )
 
@@ -222,74 +240,74 @@ def in_words(case: WaitCase, says: str) -> str:
     return says if case.job.scheduler == "slurm" else says.replace("account", "group or project")
 
 
-COUNT_IF = {"qos": "if they are of the same QOS", "account": "if they are of the same account"}
-COUNTED = {
-    "queue": "Jobs of everybody in the queue count.",
-    "system": "Jobs of everybody on the system count.",
-    "account": "Jobs of everybody in the account count, so it waits also while you have no other job running.",
-    "qos": "Jobs of everybody in the QOS count, so all its users wait.",
-}
+COUNT_IF: Mapping[str, str] = tables()["count_if"]
+COUNTED: Mapping[str, str] = tables()["counted"]
 
 
-def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[ReasonRemedy, ...]:
+def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[Step, ...]:
     people = [user for user in dict.fromkeys(job.user for job in running) if user and user != case.job.user]
-    return (
-        (ReasonRemedy(text=f"or, where their jobs count too, agree with {listed(people)} on who runs when"),)
-        if people
-        else ()
-    )
-
-
-def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> WaitingNote:
-    """Own running jobs hold it; the first to end lets it start."""
-    told = listed([running_job(job) for job in own])
-    ids = listed([job.id for job in own])
-    when = (
-        f"when {ids} ends"
-        if len(own) == 1
-        else f"when one of {ids} ends"
-        if one_is_enough(case)
-        else f"when enough of {ids} end"
-    )
-    limit = case.found.limit
-    known = not limit or not case.job.qos or all(job.qos for job in own)
-    same = "" if known or not limit or limit.set_on != "qos" else ", as far as they are in the same QOS"
-    return WaitingNote(f"Yours that run{same}: {told}. It can start {when}.{freed(case, own)}{more}")
-
-
-def one_is_enough(case: WaitCase) -> bool:
-    limit = case.found.limit
-    return limit.resource == "jobs" if limit else case.found.reason.of == "jobs"
+    return (Step(f"or, where their jobs count too, agree with {listed(people)} on who runs when"),) if people else ()
 
 
 def ahead(case: WaitCase) -> WaitingNote | None:
     """The waiting jobs that stand before it by priority, where squeue or sprio printed priorities."""
     if case.found.reason.of != "node" or case.job.scheduler != "slurm":
         return None
-    rows = {row.get("JOBID", ""): row for row in case.rows("sprio")}
-    jobs = [job for job in (case.job, *case.others) if job.phase == "waiting"]
-    places = {
-        job.id: (priority(job.printed("PRIORITY") or job.printed("Priority")), job.user, job.queue) for job in jobs
-    }
-    places |= {i: (priority(row["PRIORITY"]), row.get("USER", ""), row.get("PARTITION", "")) for i, row in rows.items()}
-    own = places.pop(case.job.id, (0.0, "", ""))[0]
-    before = sorted(
-        (
-            (place, i, user)
-            for i, (place, user, queue) in places.items()
-            if place > own and queue in ("", case.job.queue)
-        ),
-        reverse=True,
-    )
-    if not own or not before:
-        return None
-    told = listed([f"{i}{f' of {user}' if user else ''} with {place:g}" for place, i, user in before], 4)
+    places = priorities(case)
+    own = places.get(case.job.id, 0.0)
+    jobs = {job.id: job for job in case.others}
+    before = [one for one in places if own and places[one] > own]
+    if not before:
+        says = in_order(case) if own and len(places) > 1 and case.rows("sprio") else ""
+        return WaitingNote(says) if says else None
+    users = {one: f" of {jobs[one].user}" if one in jobs and jobs[one].user else "" for one in before}
+    told = listed([f"{one}{users[one]} with {places[one]:g}" for one in before], 4)
     many = "1 job stands" if len(before) == 1 else f"{len(before)} jobs stand"
-    less = f", {before[-1][0] - own:g} less{' than the lowest of them' if len(before) > 1 else ''}"
-    facts = (Fact("ahead", ", ".join(f"{i} ({place:g})" for place, i, _ in before[:4]), (("own", f"{own:g}"),)),)
+    less = f", {places[before[-1]] - own:g} less{' than the lowest of them' if len(before) > 1 else ''}"
+    facts = (Fact("ahead", ", ".join(f"{one} ({places[one]:g})" for one in before[:4]), (("own", f"{own:g}"),)),)
     says = f"In what you pasted {many} before it by priority ({told}); its own is {own:g}{less}."
+    held = [one for one in before if one in jobs and jobs[one].reason and held_otherwise(jobs[one])]
+    if held:
+        why, left = listed([f"{one} (`{jobs[one].reason}`)" for one in held]), len(before) - len(held)
+        says += f" Held by something of its own: {why}; so in effect {left} stand{'s' * (left == 1)} before it."
     return WaitingNote(says, facts=facts)
 
 
-def priority(text: str) -> float:
-    return float(text) if re.fullmatch(r"\d+(?:\.\d+)?", text) else 0.0
+def held_otherwise(job: QueuedJob) -> bool:
+    """Whether a waiting job waits for something else than its turn."""
+    found = find_reason(job.scheduler, job.reason)
+    return found is not None and found.reason.of != "node" and found.reason.kind != "wait"
+
+
+def priorities(case: WaitCase) -> dict[str, float]:
+    """The waiting jobs of its partition with their priority, the highest first."""
+    waiting = [job for job in (case.job, *case.others) if job.phase == "waiting"]
+    found = {job.id: (number(job.printed("PRIORITY") or job.printed("Priority")), job.queue) for job in waiting}
+    rows = [row for row in case.rows("sprio") if row.get("JOBID")]
+    found |= {row["JOBID"]: (number(row.get("PRIORITY", "")), row.get("PARTITION", "")) for row in rows}
+    own = found.get(case.job.id, (0.0, case.job.queue))[1]
+    places = [(one, value) for one, (value, queue) in found.items() if queue in ("", own) and value]
+    return dict(sorted(places, key=lambda pair: pair[1], reverse=True))
+
+
+def in_order(case: WaitCase) -> str:
+    """Which of the waiting jobs goes first, and which then: by what waits for what, else by priority."""
+    here = [job for job in (case.job, *case.others) if job.phase == "waiting"]
+    waiting = {job.id: parent_ids(job.depends or job.reason) for job in here}
+    if any(set(parents) & set(waiting) for parents in waiting.values()):
+        order = [one for one in waiting if not set(waiting[one]) & set(waiting)] or [next(iter(waiting))]
+        while later := [one for one in waiting if one not in order and set(waiting[one]) & set(waiting) <= set(order)]:
+            order += later
+        return f"**{order[0]} goes first**, then, each behind the job that it waits for, {listed(order[1:])}."
+    places, rows = priorities(case), {row["JOBID"]: row for row in case.rows("sprio") if row.get("JOBID")}
+    if len(places) < 2:
+        return ""
+    (first, most), *rest = places.items()
+    why = ""
+    if first in rows and rest[0][0] in rows:
+        own, behind = rows[first], rows[rest[0][0]]
+        name = max(FACTORS, key=lambda one: number(own.get(one, "")) - number(behind.get(one, "")))
+        why = f", by {FACTORS[name]}: {own.get(name)} where the next has {behind.get(name)}"
+    then = listed([f"{one} ({value:g})" for one, value in rest])
+    gap = "That is no strict order: a smaller or shorter one may fit a gap before the others (backfill)."
+    return f"**{first} is first by priority** ({most:g}){why}; then {then}. {gap}"

@@ -6,12 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.limits_said import needs_said
+from graph.waiting.moments_said import now_before
+from graph.waiting.nodes_seen import in_queue
 from graph.waiting.spoken import date_of_epoch, listed, moment_of, running_job, seen_at, spoken_date
+from graph.waiting.words import tables
+from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
-from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.slurm import state_name
-from knowledge.schedulers.times import printed_seconds, spoken_time
+from knowledge.schedulers.times import asked_time, printed_seconds, spoken_time
 
 ESTIMATE = (
     "That is an estimate: running jobs often end before their limits, which makes it earlier, and jobs of higher "
@@ -53,10 +58,8 @@ def restarts(case: WaitCase) -> WaitingNote | None:
         )
     field = "Restarts" if case.job.scheduler == "slurm" else "run_count"
     begun = f"It ran before and was put back {count} time{'s' if int(count) > 1 else ''} ({field}={count})"
-    log = ReasonRemedy(
-        text="read the log of the earlier run: why it was put back stands there",
-        command=f"sacct -D -X -j {case.job.id} -o JobID,State,ExitCode,NodeList,Start,End",
-    )
+    command = f"sacct -D -X -j {case.job.id} -o JobID,State,ExitCode,NodeList,Start,End"
+    log = Step("read the log of the earlier run: why it was put back stands there", command)
     if word == "BeginTime":
         return WaitingNote(
             f"{begun}; a job that is put back waits about two minutes, so `--begin` has nothing to do with it. "
@@ -92,11 +95,9 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
     node = next(iter([*named, *often]), "")
     if not node:
         return None
-    leave = ReasonRemedy(
-        text=f"leave {node} out before you release it", command=f"scontrol update jobid=<JOBID> ExcNodeList={node}"
-    )
-    free = ReasonRemedy(text="then release it", command="scontrol release <JOBID>")
-    tell = ReasonRemedy(text=f"tell support that {node} fails at the start of jobs, with the job's id")
+    leave = Step(f"leave {node} out before you release it", f"scontrol update jobid=<JOBID> ExcNodeList={node}")
+    free = Step("then release it", "scontrol release <JOBID>")
+    tell = Step(f"tell support that {node} fails at the start of jobs, with the job's id")
     if staff:
         return WaitingNote(f"As you say it, it failed each time on {node}: name that node to support.", do=(tell,))
     says = f"It failed each time on {node}: that node is the cause, and released as it is it may land there again."
@@ -163,7 +164,7 @@ def queue_hours(case: WaitCase) -> WaitingNote | None:
     length = ((end - begin) % 1440 or 1440) * 60.0
     if not case.job.limit or case.job.limit <= length:
         return WaitingNote(f"{says}: {spoken_time(length)} at most.", {"SHORTER": f"{length // 3600:.0f}:00"})
-    less = ReasonRemedy(text="ask for no more than that", command=f"bmod -W {length // 3600:.0f}:00 <JOBID>")
+    less = Step("ask for no more than that", f"bmod -W {length // 3600:.0f}:00 <JOBID>")
     asked = f"it asks for {spoken_time(case.job.limit)}, which never fit"
     return WaitingNote(
         f"{says}: {spoken_time(length)} at most, and {asked}.",
@@ -188,17 +189,16 @@ def own_start(case: WaitCase, begins: datetime, printed: str) -> WaitingNote:
         return WaitingNote(says, facts=facts)
     meant = begins.replace(year=before.year, day=min(begins.day, 28) if begins.month == 2 else begins.day)
     meant = meant if meant > before else meant.replace(year=before.year + 1)
-    date = ReasonRemedy(
-        text=f"the year is {begins.year}: if that is a slip, correct it",
-        command=f"scontrol update jobid=<JOBID> StartTime={meant.isoformat()}",
-    )
+    command = f"scontrol update jobid=<JOBID> StartTime={meant.isoformat()}"
+    date = Step(f"the year is {begins.year}: if that is a slip, correct it", command)
     return WaitingNote(f"{says} Mind the year: that is {(begins - before).days} days off.", do=(date,), facts=facts)
 
 
 def from_now(begins: datetime, case: WaitCase) -> str:
     """`, 3 days 22 h from then` where the paste tells when it was printed."""
-    now = moment_of(seen_at(case))
-    return f", {spoken_time((begins - now).total_seconds())} from when this was printed" if now and now < begins else ""
+    now = now_before(begins, case)
+    when = "when this was printed" if seen_at(case) else "now"
+    return f", {spoken_time((begins - now).total_seconds())} from {when}" if now and now < begins else ""
 
 
 WINDOW = re.compile(r"(?m)^[^\S\n]*(?:DISPATCH|RUN)_WINDOWS?: *(\S.*)$")
@@ -239,10 +239,8 @@ def estimate(case: WaitCase) -> WaitingNote | None:
         start = moment_of(job.start)
         ahead = from_now(start, case) if start else ""
         there = on_its_nodes(case)
-        return WaitingNote(
-            f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}{ahead}.{there} {ESTIMATE}",
-            facts=(Fact("planned", f"{job.start}{f' ({job.where})' if job.where else ''}"),),
-        )
+        says = f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}{ahead}.{there} {ESTIMATE}"
+        return WaitingNote(says, facts=(Fact("planned", f"{job.start}{f' ({job.where})' if job.where else ''}"),))
     if job.printed("START_TIME") == "N/A":
         return WaitingNote(
             f"For {job.id} there is no estimate yet (N/A, which does not mean never): the backfill pass has not got "
@@ -272,6 +270,18 @@ def spoken_eta(eta: str) -> str:
     return f"{eta[:-1]} {units[eta[-1]]}" if eta[-1] in units and eta[0].isdigit() else eta
 
 
+def needed_time(case: WaitCase) -> WaitingNote | None:
+    """The time that the run needs by the person's words, with some room, as the shorter time to ask for."""
+    needs, asked = needs_said(case), request_of(case).get("time")
+    if not needs or not asked or case.job.phase not in ("waiting", "unknown"):
+        return None
+    room = -(-needs * 1.2 // 3600) * 3600
+    if room >= asked:
+        return None
+    says = f"By what you say it needs {spoken_time(needs)}: {spoken_time(room)} leave some room."
+    return WaitingNote(says, {"SHORTER": asked_time(case.job.scheduler, room)})
+
+
 def comments(case: WaitCase) -> WaitingNote | None:
     """What staff or the user wrote on the job."""
     if case.job.scheduler != "slurm":
@@ -298,7 +308,7 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f'It asks for `-R "{wanted}"`.')
     asked = case.job.printed("Features")
     if asked and case.found.reason.word == "BadConstraints" and (missing := not_on_nodes(case, asked)):
-        rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
+        rows = own_rows(case)
         facts = (Fact("no-node-has", asked), Fact("nodes-have", features_with_nodes(rows).replace(" and ", ", ")))
         return WaitingNote(missing, fill={"FEATURE": like_it(case, asked) or "<FEATURE>"}, facts=facts)
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
@@ -311,13 +321,20 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
     )
 
 
+def own_rows(case: WaitCase) -> list[Mapping[str, str]]:
+    """The rows of sinfo that are of its partition, or may be where that is not told."""
+    return [row for row in case.rows("sinfo") if in_queue(row.get("PARTITION", case.job.queue), case)]
+
+
 def like_it(case: WaitCase, asked: str) -> str:
-    """The one GPU name that nodes of its partition have, where it asks for another one; empty: none or several."""
+    """The word that nodes have and that is nearest: one that begins alike, else their one GPU name; empty: several."""
     from graph.waiting.elsewhere import GPU_NAME
 
-    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
-    have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if GPU_NAME.search(word)}
-    return next(iter(have)) if GPU_NAME.fullmatch(asked) and len(have) == 1 else ""
+    rows = own_rows(case)
+    have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if word}
+    near = {word for word in have if word.startswith(asked) or asked.startswith(word)}
+    gpus = {word for word in have if GPU_NAME.search(word)} if GPU_NAME.fullmatch(asked) else set()
+    return next(iter(near)) if len(near) == 1 else next(iter(gpus)) if not near and len(gpus) == 1 else ""
 
 
 def features_with_nodes(rows: Sequence[Mapping[str, str]]) -> str:
@@ -333,7 +350,7 @@ def features_with_nodes(rows: Sequence[Mapping[str, str]]) -> str:
 
 def not_on_nodes(case: WaitCase, asked: str) -> str:
     """The words of its constraint that no node of its partition has, where sinfo printed what they have."""
-    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
+    rows = own_rows(case)
     have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if word not in ("", "(null)")}
     lacks = [word for word in re.findall(r"[A-Za-z_][\w.-]*", asked) if word not in have]
     if not have or not lacks:
@@ -352,7 +369,7 @@ def hold_of_pbs(case: WaitCase) -> WaitingNote | None:
     when = f" on {found}" if (found := case.found.named.get("when")) else ""
     if "o" in types or "s" in types:
         word = "operator" if "o" in types else "system"
-        staff = ReasonRemedy(text="such a hold is for staff to release: write to support with the job id")
+        staff = Step("such a hold is for staff to release: write to support with the job id")
         return WaitingNote(
             f"It is {'an' if word == 'operator' else 'a'} {word} hold (Hold_Types = {types}){who}{when}.",
             do=(staff,),
@@ -406,14 +423,7 @@ def why_little(case: WaitCase, points: float) -> str:
     return "the account has used more than its share lately, or the site weighs it little (`sprio -w`, `sshare -U`)"
 
 
-FACTORS = {
-    "AGE": "waiting (AGE)",
-    "FAIRSHARE": "fair-share",
-    "JOBSIZE": "size",
-    "QOS": "its QOS",
-    "SITE": "the site",
-    "ASSOC": "its account",
-}
+FACTORS: Mapping[str, str] = tables()["factors"]
 
 
 def number(text: str) -> float:

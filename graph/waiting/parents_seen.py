@@ -12,8 +12,9 @@ from graph.waiting.ended import ended_state
 from graph.waiting.meant import CONDITION_GIVEN, alike
 from graph.waiting.spoken import listed, running_job, spoken_lines, time_to_end
 from graph.waiting.verdict import reason_of
+from graph.waiting.words import tables
+from knowledge.document import Step
 from knowledge.schedulers import lsf
-from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import find_reason
 from knowledge.schedulers.records import Phase, QueuedJob
 from knowledge.schedulers.slurm import state_name
@@ -22,20 +23,8 @@ from knowledge.schedulers.times import spoken_time
 Wanted = Literal["success", "end", "failure", "start", "unknown"]
 # met: fulfilled; dead: can never be; blocked: not before somebody frees that job; open: it waits, runs or is not shown.
 Verdict = Literal["met", "dead", "blocked", "open"]
-# What each condition of each scheduler asks of the other job.
-WANTED: Mapping[str, Wanted] = {
-    **dict.fromkeys(("afterok", "aftercorr", "after-success", "after-ok", "done"), "success"),
-    **dict.fromkeys(("afterany", "after-finish", "after-any", "ended", "post_done", "singleton"), "end"),
-    **dict.fromkeys(("afternotok", "after-failure", "after-except", "after-notok", "exit"), "failure"),
-    **dict.fromkeys(("after", "after-start", "started"), "start"),
-}
-TO_DO: Mapping[Wanted, str] = {
-    "success": "to end with success",
-    "end": "to end, well or not",
-    "failure": "to fail",
-    "start": "to start",
-    "unknown": "to be done",
-}
+WANTED: Mapping[str, Wanted] = tables()["wanted"]
+TO_DO: Mapping[Wanted, str] = tables()["to_do"]
 SPECIAL = {"aftercorr": ", task by task", "afterburstbuffer": " and to have its burst buffer copied out"}
 
 
@@ -88,10 +77,14 @@ def parents(case: WaitCase) -> WaitingNote | None:
     return judged(case, depends, found, fill)
 
 
+def condition_of(job: QueuedJob) -> str:
+    """The condition that is printed of a job; Flux prints it as the reason."""
+    return job.depends or (job.reason if job.scheduler == "flux" else "")
+
+
 def depends_told(case: WaitCase) -> str:
     """The condition as the scheduler prints it, else as the person gave it to the submission."""
-    printed = case.job.depends or (case.job.reason if case.job.scheduler == "flux" else "")
-    if printed:
+    if printed := condition_of(case.job):
         return printed
     said = (found[1] for found in CONDITION_GIVEN.finditer(case.text))
     return next((one for one in said if parent_ids(one) or "singleton" in one), "")
@@ -129,13 +122,7 @@ def told_by_lsf(case: WaitCase) -> dict[str, QueuedJob]:
     }
 
 
-SAID: tuple[tuple[str, str, Phase], ...] = (
-    (r"completed|succeeded|(?:finished|ended) (?:well|fine|ok|successfully)", "COMPLETED", "ended"),
-    (r"failed|crashed|died", "FAILED", "ended"),
-    (r"(?:was |got )?cancell?ed", "CANCELLED", "ended"),
-    (r"timed out|hit (?:its|the) time limit", "TIMEOUT", "ended"),
-    (r"(?:is |still )+running|runs", "RUNNING", "running"),
-)
+SAID: list[tuple[str, str, Phase]] = tables()["said"]
 
 
 def told_in_words(case: WaitCase) -> dict[str, QueuedJob]:
@@ -211,7 +198,8 @@ def if_it_fails(case: WaitCase, depends: str, found: Sequence[Parent], one_is_en
 
 def states(found: Sequence[Parent]) -> list[str]:
     now = dict.fromkeys(f"{one.id} is {told_state(one.job)}{time_left(one.job)}" for one in found if one.job)
-    return [f"{listed(list(now))}."] if now else []
+    runs = any(one.job and one.job.phase == "running" for one in found)
+    return [f"{listed(list(now))}.{' Then it still needs free nodes.' if runs else ''}"] if now else []
 
 
 def why_dead(dead: Sequence[Parent]) -> str:
@@ -226,7 +214,7 @@ def why_dead(dead: Sequence[Parent]) -> str:
 def behind_a_hold(case: WaitCase, waits: str, blocked: Sequence[Parent], fill: Mapping[str, str]) -> WaitingNote:
     """The other job is held, or asks for what it can never have: neither moves until somebody changes that one."""
     held = all(reason_of(one.job).reason.kind == "hold" for one in blocked if one.job)
-    do: list[ReasonRemedy] = []
+    do: list[Step] = []
     told = []
     for one in blocked:
         assert one.job is not None
@@ -236,12 +224,10 @@ def behind_a_hold(case: WaitCase, waits: str, blocked: Sequence[Parent], fill: M
         told.append(f"{one.id} {state} (`{one.job.reason.split(',')[0]}`): {filled(why.reason.says, values)}")
         theirs = one.job.user if one.job.user and case.job.user and not alike(one.job.user, case.job.user) else ""
         if theirs:
-            do.append(
-                ReasonRemedy(text=f"{one.id} is a job of {theirs}: only {theirs} or staff can change it, ask there")
-            )
+            do.append(Step(f"{one.id} is a job of {theirs}: only {theirs} or staff can change it, ask there"))
         for remedy in () if theirs else why.reason.do:
             text = f"{one.id}: {filled(remedy.text, values)}"
-            do.append(ReasonRemedy(text=text, command=filled(remedy.command, values)))
+            do.append(Step(text, filled(remedy.command, values)))
     names = listed([one.id for one in blocked])
     says = f"{waits} {'; '.join(told)}."
     free = (
@@ -286,7 +272,7 @@ def twins(case: WaitCase) -> WaitingNote:
         {"PARENTS": ",".join(job.id for job in run)},
         instead="singleton: one job of a name and user at a time",
         starts="yes",
-        do=(ReasonRemedy(text="nothing; another job name, where both may run at once"),),
+        do=(Step("nothing; another job name, where both may run at once"),),
         only=True,
     )
 
@@ -321,13 +307,13 @@ def other_ids(case: WaitCase) -> list[str]:
     return [one for one in dict.fromkeys(found) if one != own and (len(one) == len(own) or (not own and len(one) > 3))]
 
 
-def never_satisfied(case: WaitCase, dead: Sequence[Parent]) -> tuple[ReasonRemedy, ...]:
+def never_satisfied(case: WaitCase, dead: Sequence[Parent]) -> tuple[Step, ...]:
     """What helps where the condition can never be met any more; Flux cancels such a job by itself."""
     if case.job.scheduler == "flux":
-        return (ReasonRemedy(text="mend that one and submit both again: Flux cancels this one by itself"),)
+        return (Step("mend that one and submit both again: Flux cancels this one by itself"),)
     if case.job.scheduler == "slurm" and all(one.wanted == "failure" for one in dead):
-        out = ReasonRemedy(text="take it out of the queue: it is not needed", command="scancel <JOBID>")
-        drop = ReasonRemedy(text="or let it run all the same", command="scontrol update jobid=<JOBID> Dependency=")
+        out = Step("take it out of the queue: it is not needed", "scancel <JOBID>")
+        drop = Step("or let it run all the same", "scontrol update jobid=<JOBID> Dependency=")
         return out, drop
     said = {"slurm": "DependencyNeverSatisfied", "lsf": "Dependency condition invalid or never satisfied"}
     found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
@@ -347,14 +333,14 @@ def kept_conditions(case: WaitCase, dead: Sequence[Parent]) -> list[str]:
     return [":".join([kind, *names]) for kind, names in left if names]
 
 
-def with_kept(remedy: ReasonRemedy, kind: str, kept: Sequence[str]) -> ReasonRemedy:
+def with_kept(remedy: Step, kind: str, kept: Sequence[str]) -> Step:
     """The remedy for the parent that is dead, with the other parents still in its command."""
     command = remedy.command.replace("afterok:", f"{kind}:")
     if not kept or "Dependency=" not in command:
-        return ReasonRemedy(text=remedy.text, command=command)
+        return Step(remedy.text, command)
     joint = "" if command.endswith("=") else ","
     text = remedy.text.replace("drop the dependency", "drop this dependency")
-    return ReasonRemedy(text=text, command=f"{command}{joint}{','.join(kept)}")
+    return Step(text, f"{command}{joint}{','.join(kept)}")
 
 
 def how_ended(parent: Parent) -> str:

@@ -10,7 +10,7 @@ from graph.waiting.amounts import GPUS, amount, bare_amount, on_one_node, size, 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of
 from graph.waiting.spoken import listed
-from knowledge.schedulers.reason_types import ReasonRemedy
+from knowledge.document import Step
 
 Amounts = Mapping[str, float]
 SHOWN = ("gpu", "cpu", "mem")
@@ -106,18 +106,18 @@ def bare(of: str, value: float) -> str:
     return bare_amount(of, value).removesuffix(" of memory")
 
 
-def what_fits(case: WaitCase, room: Room, asked: Amounts) -> tuple[ReasonRemedy, ...]:
+def what_fits(case: WaitCase, room: Room, asked: Amounts) -> tuple[Step, ...]:
     """What is free there as a request; none where nothing of something is free."""
     short = {of: room.free[of] for of, value in asked.items() if of in room.free and room.free[of] < value}
     if not all(short.values()) or (case.job.nodes or 1) > 1:
         return ()
     most = listed([spoken_amount(of, value) for of, value in short.items()])
-    return (ReasonRemedy(text=f"with at most {most} a node it fits {room.name} now, if no job before it takes that"),)
+    return (Step(f"with at most {most} a node it fits {room.name} now, if no job before it takes that"),)
 
 
-def fewer_nodes(case: WaitCase, nodes: int) -> tuple[ReasonRemedy, ...]:
+def fewer_nodes(case: WaitCase, nodes: int) -> tuple[Step, ...]:
     command = f"scontrol update jobid=<JOBID> NumNodes={nodes}-{nodes}" if case.job.scheduler == "slurm" else ""
-    return (ReasonRemedy(text=f"with {number_of(nodes)} it may start now, if it can do with them", command=command),)
+    return (Step(f"with {number_of(nodes)} it may start now, if it can do with them", command),)
 
 
 def of_slurm(case: WaitCase) -> Iterator[Room]:
@@ -157,7 +157,10 @@ def of_slurm(case: WaitCase) -> Iterator[Room]:
             used["mem"] = held
         elif whole["mem"] and (free := size(row.get("FREE_MEM", ""))) is not None:
             used["mem"] = whole["mem"] - free
-        if name and used:
+        state = bare_state(row)
+        if not used and state in ("idle", "allocated", "alloc"):
+            used = {of: 0.0 if state == "idle" else value for of, value in whole.items() if value is not None}
+        if name and (used or state.startswith("mix")):
             yield left_of(name, whole, used, nodes)
 
 

@@ -111,9 +111,10 @@ def listed(words: Sequence[str], most: int = 5) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
-def running_job(job: QueuedJob) -> str:
-    """`4407750 (4 nodes, running for 11 h 42 min)`."""
-    parts = [f"{job.nodes} node{'s' if job.nodes > 1 else ''}"] if job.nodes else []
+def running_job(job: QueuedJob, holds: str = "") -> str:
+    """`4407750 (16 GPUs, 4 nodes, running for 11 h 42 min)`."""
+    parts = [holds] if holds else []
+    parts += [f"{job.nodes} node{'s' if job.nodes > 1 else ''}"] if job.nodes else []
     if job.elapsed:
         parts.append(f"running for {spoken_time(job.elapsed)}")
     if (left := time_to_end(job)) is not None:

@@ -1,0 +1,109 @@
+"""The limit as a sum: who holds how much of it, what is left, what is short, and whose end frees enough.
+
+Every question about a limit (who, how much over, when, what if that one is cancelled) is answered out of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from graph.waiting.amounts import held_by, request_of, spoken_amount
+from graph.waiting.case import WaitCase
+from graph.waiting.limit_tables import LimitSeen
+from graph.waiting.limits_told import held_together, limits_meant, running_of, spoken_of
+from graph.waiting.spoken import listed, running_job, time_to_end
+from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.times import spoken_time
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A running job that counts against the limit; what it holds and the seconds to its end, where they are printed."""
+
+    job: QueuedJob
+    amount: float | None
+    left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSum:
+    """A limit with all that counts against it; None: not printed."""
+
+    of: str
+    limit: LimitSeen | None
+    asked: float | None
+    used: float | None
+    holders: tuple[Holder, ...]
+
+    @property
+    def short(self) -> float | None:
+        """How much too little is left for the job; 0 and less: it fits."""
+        return self.short_without(())
+
+    def short_without(self, ids: Collection[str], asked: float | None = None) -> float | None:
+        """The same once these jobs have ended, or for another amount."""
+        gone = [one.amount for one in self.holders if one.job.id in ids]
+        value = self.asked if asked is None else asked
+        if self.limit is None or self.used is None or value is None or None in gone:
+            return None
+        return self.used - sum(one or 0 for one in gone) + value - self.limit.most
+
+    def enough_alone(self) -> list[Holder]:
+        """Those of which any one has to end."""
+        return [one for one in self.holders if (left := self.short_without([one.job.id])) is not None and left <= 0]
+
+    def holder_words(self, people: bool) -> str:
+        """`71 train (8 GPUs, 2 nodes, at most 3 h left) and 72`; `people`: by user, with what each holds together."""
+        if not people:
+            return listed([self.told(one) for one in self.holders])
+        found = []
+        for user in dict.fromkeys(one.job.user for one in self.holders):
+            own = [one for one in self.holders if one.job.user == user]
+            each = [one.amount for one in own]
+            several = len(own) > 1 and None not in each and self.of != "jobs"
+            sum_of = f" {spoken_amount(self.of, sum(one or 0 for one in each))} by" if several else ""
+            found.append(f"{user or 'one'}:{sum_of} {listed([self.told(one) for one in own])}")
+        return listed(found)
+
+    def told(self, one: Holder) -> str:
+        known = one.amount is not None and self.of not in ("", "jobs", "node", "time")
+        return running_job(one.job, spoken_amount(self.of, one.amount) if known and one.amount else "")
+
+    def when(self) -> str:
+        """Which of them has to end, and by when that is at the latest."""
+        names = [one.job.id for one in self.holders]
+        alone = [one.job.id for one in self.enough_alone()]
+        if len(names) == 1:
+            which = f"when {names[0]} ends" if alone or self.short is None else f"not even when {names[0]} ends"
+        elif alone == names:
+            which = f"when {' or '.join(names)} ends" if len(names) == 2 else f"when any one of {listed(names)} ends"
+        elif alone:
+            which = f"when {' or '.join(alone)} ends, which alone is enough, or enough of the others"
+        else:
+            which = f"when enough of {listed(names)} end"
+        return f"It can start {which}.{self.at_the_latest()}"
+
+    def at_the_latest(self) -> str:
+        """By when running jobs have given back enough by their time limits."""
+        ends = sorted(((one.left, one) for one in self.holders if one.left is not None), key=lambda pair: pair[0])
+        gone: list[str] = []
+        for left, one in ends:
+            gone.append(one.job.id)
+            short = self.short_without(gone)
+            if short is not None and short <= 0:
+                return f" By its time limit {one.job.id} frees enough in {spoken_time(left)} at the latest."
+        return f" The first to end is {ends[0][1].job.id}, in {spoken_time(ends[0][0])} at the latest." if ends else ""
+
+
+def limit_sum(case: WaitCase) -> LimitSum:
+    """The sum for the limit that the job's reason speaks of."""
+    of, _, counts = spoken_of(case)
+    limit = next((one for one in limits_meant(case) if one.counts == counts), None)
+    of = limit.of if limit else of
+    running = running_of(case, limit.per if limit and limit.per in ("user", "account") else "")
+    holders = tuple(Holder(job, held_by(job).get(of), time_to_end(job)) for job in running)
+    used = None if limit is None else limit.used if limit.used is not None else held_together(case, limit)
+    if counts != "held":
+        return LimitSum(of, None, None, None, holders)
+    return LimitSum(of, limit, 1.0 if of == "jobs" else request_of(case).get(of), used, holders)
