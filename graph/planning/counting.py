@@ -26,11 +26,8 @@ def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refu
     """The count for one node type; None where the number of nodes cannot be known yet."""
     devices = node.gpus.devices_per_node
     if devices is None:
-        return Refusal(
-            f"How many GPUs a node of {cluster.title} ({node.id}) has is not known here.",
-            "The site's pages do not say.",
-            node.source,
-        )
+        says = f"How many GPUs a node of {cluster.title} ({node.id}) has is not known here."
+        return Refusal(says, "The site's pages do not say.", node.source)
     given = request.gpus_per_node
     if given is None and request.total_gpus and (request.nodes or request.total_gpus <= devices):
         given = per_node(request.total_gpus, request.nodes or 1)
@@ -176,9 +173,5 @@ def uneven(request: JobRequest, node: NodeType) -> Refusal:
         for n in dict.fromkeys((low, high))
     )
     over = f" over {request.nodes} nodes" if request.nodes else ""
-    return Refusal(
-        f"{total} GPUs{over} do not come out even: a node has {devices}.",
-        "Every node of a job runs the same number of ranks.",
-        node.source,
-        ways,
-    )
+    says = f"{total} GPUs{over} do not come out even: a node has {devices}."
+    return Refusal(says, "Every node of a job runs the same number of ranks.", node.source, ways)

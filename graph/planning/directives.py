@@ -173,12 +173,8 @@ def site_refuses(word: Word, cluster: Cluster) -> Refusal | None:
     option = word.key.strip().rstrip("=")
     for fact in cluster.forbidden:
         if fact.option == option and fact.effect != "harmful":
-            return Refusal(
-                f"{cluster.title} does not take {option}: jobs with it are {fact.effect}.",
-                fact.why,
-                fact.source,
-                (Alternative(f"the same without {option}", ()),),
-            )
+            says = f"{cluster.title} does not take {option}: jobs with it are {fact.effect}."
+            return Refusal(says, fact.why, fact.source, (Alternative(f"the same without {option}", ()),))
     return None
 
 
@@ -239,12 +235,9 @@ def dependency(after: Dependency, scheduler: Scheduler, name: str) -> list[Word]
     if after.kind == "singleton":
         if scheduler == "slurm":
             return [Word("--dependency=", "singleton")]
-        return Refusal(
-            f"{SUBMITS[scheduler]} has no `one of {name} at a time`.",
-            "It is Slurm's `--dependency=singleton`.",
-            None,
-            (Alternative("after a job that you name by its id", (("dependency", None),)),),
-        )
+        says = f"{SUBMITS[scheduler]} has no `one of {name} at a time`."
+        why = "It is Slurm's `--dependency=singleton`."
+        return Refusal(says, why, None, (Alternative("after a job that you name by its id", (("dependency", None),)),))
     if scheduler == "slurm":
         return [Word("--dependency=", ":".join((after.kind, *after.jobs)))]
     if scheduler == "pbs":
@@ -278,12 +271,9 @@ def extra_words(lines: Iterable[str], cluster: Cluster) -> list[Word] | Refusal:
         foreign = text.startswith("--") and cluster.scheduler in ("pbs", "lsf")  # their options have one dash
         foreign = foreign or (text.startswith(OF_SLURM) and cluster.scheduler != "slurm")
         if other is not None or foreign or not text.startswith("-"):
-            return Refusal(
-                f"{shown(line)} is no directive of {SUBMITS[cluster.scheduler]}.",
-                f"On {cluster.title} a directive is `{own} {'-o value' if foreign else '--option'}`.",
-                None,
-                (Alternative("the same without it", ()),),
-            )
+            says = f"{shown(line)} is no directive of {SUBMITS[cluster.scheduler]}."
+            why = f"On {cluster.title} a directive is `{own} {'-o value' if foreign else '--option'}`."
+            return Refusal(says, why, None, (Alternative("the same without it", ()),))
         check_directive("extra_directives", text, free=True)
         words.append(Word(text, join="+"))
     return words

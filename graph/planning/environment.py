@@ -25,6 +25,7 @@ LOADS = re.compile(r"^(?:module|ml) (?:load|add)\s+(.*)$")
 FROM_REGISTRIES = ("shifter", "podman-hpc")
 GPU_FLAG = {"nvidia": "--nv ", "amd": "--rocm ", "intel": ""}
 HANDED_ON = {"slurm": "sbatch hands it on, unless `--export=NONE` is set", "pbs": "`#PBS -V` hands it on"}
+HOOK = 'eval "$(conda shell.bash hook)"'
 CONDA_UNKNOWN = (
     "Which module brings conda is not known here for {}: submit from a shell that finds conda, or say its module."
 )
@@ -165,7 +166,9 @@ def with_environment(name: str | None, kind: EnvironmentKind | None, cluster: Cl
         settings.append(Variable(ENVIRONMENT, name, "your Python environment"))
         base = replace(base, wrapper=None, python="python") if image_setting(base) else base
     lines = (*without_activation(base.lines, kind, cluster), activation(variable, kind))
-    told = (CONDA_UNKNOWN.format(cluster.title),) if 'eval "$(conda shell.bash hook)"' in lines else ()
+    if "/envs/" in name:  # its own conda lies two folders above
+        lines = tuple(own_hook(variable) if line == HOOK else line for line in lines)
+    told = (CONDA_UNKNOWN.format(cluster.title),) if HOOK in lines else ()
     return Surroundings(base, tuple(settings), lines, tuple(taken), (*uv_note(kind, name), *told))
 
 
@@ -216,8 +219,14 @@ def activation(variable: str, kind: EnvironmentKind | None) -> str:
     enter = f'source "${variable}/bin/activate"'
     if kind == "venv":
         return enter
-    hook = f'eval "$("$(command -v conda || echo "${{{variable}%/envs/*}}/bin/conda")" shell.bash hook)"'
-    return f'if [ -d "${variable}/conda-meta" ]; then {hook}; conda activate "${variable}"; else {enter}; fi'
+    return (
+        f'if [ -d "${variable}/conda-meta" ]; then {own_hook(variable)}; conda activate "${variable}"; else {enter}; fi'
+    )
+
+
+def own_hook(variable: str) -> str:
+    """What sets conda up where it is not on the path: that of the environment's own installation."""
+    return f'eval "$("$(command -v conda || echo "${{{variable}%/envs/*}}/bin/conda")" shell.bash hook)"'
 
 
 def without_activation(lines: Iterable[str], kind: EnvironmentKind | None, cluster: Cluster) -> tuple[str, ...]:
@@ -226,7 +235,7 @@ def without_activation(lines: Iterable[str], kind: EnvironmentKind | None, clust
     if kind != "conda" or any("conda" in line or "forge" in line for line in kept):
         return kept
     if not cluster.conda:
-        return (*kept, 'eval "$(conda shell.bash hook)"')
+        return (*kept, HOOK)
     return cluster.conda
 
 
@@ -347,12 +356,8 @@ def runtime_of(said: ContainerRuntime | None, cluster: Cluster) -> ContainerFact
     ways = [Alternative(f"the same in {there}", (("container_runtime", None),))] if there else []
     ways.append(Alternative("the site's own software", (("container", None), ("container_runtime", None))))
     what = said or "a container"
-    return Refusal(
-        f"How {what} runs on {cluster.title} is not known here.",
-        f"Known there: {there or 'none'} (facts of {cluster.as_of}).",
-        cluster.docs,
-        tuple(ways),
-    )
+    why = f"Known there: {there or 'none'} (facts of {cluster.as_of})."
+    return Refusal(f"How {what} runs on {cluster.title} is not known here.", why, cluster.docs, tuple(ways))
 
 
 def with_binds(wrapper: str, binds: tuple[str, ...]) -> str:

@@ -288,12 +288,9 @@ def shares(
     rest = whole - sum(asked)
     if rest < 1:
         what = "GPUs a node" if by_gpus else "nodes"
-        return Refusal(
-            f"The programs beside it take all {whole} {what}: none is left for {decided.entry}.",
-            "Every program needs its own part.",
-            None,
-            (Alternative("one after the other", (("beside", None),)),),
-        )
+        says = f"The programs beside it take all {whole} {what}: none is left for {decided.entry}."
+        why = "Every program needs its own part."
+        return Refusal(says, why, None, (Alternative("one after the other", (("beside", None),)),))
     first = 0
     others = []
     for one, size in zip(beside, asked, strict=True):

@@ -117,12 +117,9 @@ def choose_launch(
     if workers is None:
         return LaunchChoice(fitting[0], software)
     if workers == "ray" and cluster.scheduler == "lsf":
-        return Refusal(
-            f"{style.framework} over several nodes is not written for LSF ({cluster.title}).",
-            "Its batch script runs on a launch node, where no driver belongs.",
-            None,
-            (Alternative("one node", (("nodes", 1), ("total_gpus", None))),),
-        )
+        says = f"{style.framework} over several nodes is not written for LSF ({cluster.title})."
+        why = "Its batch script runs on a launch node, where no driver belongs."
+        return Refusal(says, why, None, (Alternative("one node", (("nodes", 1), ("total_gpus", None))),))
     return LaunchChoice(for_one_task(fitting, workers, cluster), software)
 
 

@@ -9,39 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from graph.planning.programs import edited, place
+from knowledge.data_file import read_data
 from knowledge.job_parts import ArgumentEdit
 from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal, Variable
 
 # The framework's own argument of each size; a size that is not here is the program's own matter.
-SIZES: Mapping[Framework, Mapping[str, str]] = {
-    "megatron": {
-        "context_parallel": "--context-parallel-size",
-        "micro_batch": "--micro-batch-size",
-        "global_batch": "--global-batch-size",
-        "sequence_length": "--seq-length",
-    },
-    "torchtitan": {
-        "tensor_parallel": "--parallelism.tensor_parallel_degree",
-        "pipeline_parallel": "--parallelism.pipeline_parallel_degree",
-        "context_parallel": "--parallelism.context_parallel_degree",
-        "micro_batch": "--training.local_batch_size",
-        "global_batch": "--training.global_batch_size",
-        "sequence_length": "--training.seq_len",
-    },
-    "hf-trainer": {
-        "micro_batch": "--per_device_train_batch_size",
-        "gradient_accumulation": "--gradient_accumulation_steps",
-    },
-    "lightning": {"gradient_accumulation": "--trainer.accumulate_grad_batches"},
-    "vllm": {
-        "tensor_parallel": "--tensor-parallel-size",
-        "pipeline_parallel": "--pipeline-parallel-size",
-        "port": "--port",
-    },
-}
+SIZES: Mapping[Framework, Mapping[str, str]] = read_data(Path(__file__).with_suffix(".yaml"))
 # Activation checkpointing of everything, as the framework is told.
 CHECKPOINTING: Mapping[Framework, Mapping[str, str]] = {
     "megatron": {"--recompute-granularity": "full", "--recompute-method": "uniform", "--recompute-num-layers": "1"},

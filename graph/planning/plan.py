@@ -245,12 +245,9 @@ def with_queue_meant(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refu
 
 def unknown_queue(name: str, cluster: Cluster) -> Refusal:
     ways = tuple(Alternative(f"queue {queue.id}", (("queue", queue.id),)) for queue in cluster.gpu_queues[:6])
-    return Refusal(
-        f"{cluster.title} has no queue {shown(name)} that is known here.",
-        f"Known: {', '.join(queue.id for queue in cluster.queues)} (facts of {cluster.as_of}).",
-        cluster.queues[0].source,
-        ways,
-    )
+    says = f"{cluster.title} has no queue {shown(name)} that is known here."
+    why = f"Known: {', '.join(queue.id for queue in cluster.queues)} (facts of {cluster.as_of})."
+    return Refusal(says, why, cluster.queues[0].source, ways)
 
 
 def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:

@@ -168,22 +168,16 @@ def told(
 
 
 def not_described(cluster: Cluster) -> Refusal:
-    return Refusal(
-        f"The nodes without GPUs of {cluster.title} are not described here.",
-        "Only its GPU nodes are; a queue's name and limits would be a guess.",
-        cluster.docs,
-        (Alternative("one GPU, with the cores that come with it", ONE_GPU),),
-    )
+    says = f"The nodes without GPUs of {cluster.title} are not described here."
+    why = "Only its GPU nodes are; a queue's name and limits would be a guess."
+    return Refusal(says, why, cluster.docs, (Alternative("one GPU, with the cores that come with it", ONE_GPU),))
 
 
 def no_such_nodes(queue: Queue, queues: list[Queue], cluster: Cluster) -> Refusal:
     ways = tuple(Alternative(f"queue {one.id}, without GPUs", (("queue", one.id),)) for one in queues[:3])
-    return Refusal(
-        f"{cluster.title}'s queue {queue.id} has no nodes without GPUs.",
-        f"Those are in {', '.join(one.id for one in queues)}.",
-        queues[0].source,
-        (*ways, Alternative(f"one GPU in {queue.id}", ONE_GPU)),
-    )
+    says = f"{cluster.title}'s queue {queue.id} has no nodes without GPUs."
+    why = f"Those are in {', '.join(one.id for one in queues)}."
+    return Refusal(says, why, queues[0].source, (*ways, Alternative(f"one GPU in {queue.id}", ONE_GPU)))
 
 
 def too_many_cores(
@@ -197,19 +191,12 @@ def too_many_cores(
     elif (queue.max_nodes or nodes) >= nodes:
         text = f"{plural(nodes, 'node')} with a process on each: the program shares out its work"
         ways.append(Alternative(text, spread))
-    return Refusal(
-        f"A job in queue {queue.id} of {cluster.title} has {most} cores of a node ({node.id}) at most, not {asked}.",
-        "One program's threads stay on one node.",
-        node.source,
-        tuple(ways),
-    )
+    says = f"A job in queue {queue.id} of {cluster.title} has {most} cores of a node ({node.id}) at most, not {asked}."
+    return Refusal(says, "One program's threads stay on one node.", node.source, tuple(ways))
 
 
 def too_much_memory(asked: int, node: CpuNodeType, cluster: Cluster) -> Refusal:
     most = int(node.job_memory_gb or node.memory_gb or 0)
-    return Refusal(
-        f"A node of {cluster.title} ({node.id}) has {node.memory_gb:g} GB, not {asked}.",
-        "No job gets more than a node has.",
-        node.source,
-        (Alternative(f"{most} GB", (("memory_gb", most),)),),
-    )
+    says = f"A node of {cluster.title} ({node.id}) has {node.memory_gb:g} GB, not {asked}."
+    why = "No job gets more than a node has."
+    return Refusal(says, why, node.source, (Alternative(f"{most} GB", (("memory_gb", most),)),))

@@ -5,8 +5,10 @@ The machine's facts fill what they can: GPUs a node where the person left them o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from graph.planning.gpus import kinds_named
 from graph.planning.processors import without_gpus
 from graph.planning.strategies import RUNS, served, with_own_strategy
 from knowledge.cluster import Cluster
@@ -48,6 +50,24 @@ def still_missing(request: JobRequest, cluster: Cluster | None, names: Sequence[
     if request.nodes is None and request.total_gpus is None:
         questions.append(Question("nodes", nodes_question(cluster), (), NODES_HELP))
     return tuple(questions)
+
+
+def machines_of_account(account: str, clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
+    """The machines whose accounts look like that one: all of its shape, else those with the longest ending of it."""
+    shaped = tuple(one for one in clusters if one.account.shape and re.fullmatch(one.account.shape, account.lower()))
+    if shaped:
+        return shaped
+    ends = [(len(ending), one) for one in clusters if one.account.suffix_required for ending in one.account.endings
+            if account.lower().endswith(ending.lower())]  # fmt: skip
+    longest = max((length for length, _ in ends), default=0)
+    return tuple({one.id: one for length, one in ends if length == longest}.values())
+
+
+def machines_that_fit(request: JobRequest, clusters: Sequence[Cluster]) -> tuple[Cluster, ...]:
+    """Those that have the queue and the kind of GPU that are told, as far as any of them has it."""
+    queue, kind = request.queue, request.node_type
+    having = [one for one in clusters if queue and one.queue(queue)] or clusters
+    return tuple([one for one in having if kind and kinds_named(kind, one.node_types)] or having)
 
 
 def strategies_with_help(request: JobRequest) -> tuple[tuple[str, ...], str]:

@@ -103,12 +103,9 @@ def served(framework: str | None) -> Framework | None:
 
 def not_served(name: str, usual: Framework) -> Refusal:
     said = "That framework is" if name == "other" else f"{name} is"
-    return Refusal(
-        f"{said} not served: scripts are written for {', '.join(FRAMEWORKS)}.",
-        "There is no launch form for it in the facts.",
-        None,
-        (Alternative(f"the same with {usual}", (("framework", usual),)),),
-    )
+    says = f"{said} not served: scripts are written for {', '.join(FRAMEWORKS)}."
+    why = "There is no launch form for it in the facts."
+    return Refusal(says, why, None, (Alternative(f"the same with {usual}", (("framework", usual),)),))
 
 
 def not_together(framework: Framework, strategy: Strategy) -> Refusal:

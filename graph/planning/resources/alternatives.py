@@ -97,7 +97,7 @@ def _changes(question: ResourceQuestion, model: SizedModel) -> Iterator[tuple[st
         known = {"lora": ("full",), "qlora": ("full", "lora")}[task]
         denied = question.denies("task", "lora") or question.denies("task", task)
         if shape.kind == "decoder" and base.method in known and not denied:
-            yield f"{words} instead", replace(question, task=task, strategy=None)  # type: ignore[arg-type]
+            yield f"{words} instead", replace(question, task=task, strategy=None, offload=None)  # type: ignore[arg-type]
     if question.gpu and question.gpu_gb and not question.machines:
         sold = (gb for gpu in gpu_table().gpus if gpu.model == question.gpu for gb in gpu.gb)
         if larger := min((gb for gb in sold if gb > (question.gpu_gb or 0)), default=None):

@@ -31,6 +31,11 @@ class Device:
     def each(self) -> int:
         return self.per_node or 1
 
+    @property
+    def cards(self) -> int:
+        """Cards of a node: half as many as devices where each is two."""
+        return self.each if self.kind == "GPU" else self.each // 2
+
     def nodes_for(self, gpus: int) -> int:
         """Nodes that hold that many."""
         return -(-gpus // self.each)

@@ -107,7 +107,7 @@ def _is_meant(device: Device, question: ResourceQuestion) -> bool:
     label = device.gb + device.facts.host_gb
     sizes = (label, 2 * label) if device.kind != "GPU" else (label,)
     sized = not question.gpu_gb or any(abs(size - question.gpu_gb) < 2 for size in sizes)
-    return same and sized and (not question.each or device.per_node == question.each)
+    return same and sized and (not question.each or question.each in (device.per_node, device.cards))
 
 
 def _bare(question: ResourceQuestion) -> Iterator[Device]:

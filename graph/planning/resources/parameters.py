@@ -14,8 +14,8 @@ from knowledge.data_file import parse_json
 from knowledge.model_shapes import ModelShape, find_shape, model_shapes
 
 SIZE = re.compile(
-    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|billions?|t|trillions?)"
-    r"|(?P<small>\d{2,4})\s?-?(?:million|m(?=[\s-]+(?:param|model)|$)))"
+    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|billions?|t|trillions?|mil\s?millones|mill?iard\w*)"
+    r"|(?P<small>\d{2,4})\s?-?(?:milli?on\w*|milhões|m(?=[\s-]+(?:param|model)|$)))"
     r"(?![A-Za-z0-9_/])(?!\s*(?:tokens?|images?|samples?|rows?|steps?|examples?|files?|/s))",
     re.I,
 )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import cast
 
-from graph.planning.resources.pace import read_pace
+from graph.planning.resources.pace import read_paces
 from graph.planning.resources.parameters import find_model, read_layers, read_size
+from graph.planning.resources.patterns import pattern
 from graph.planning.resources.saves_said import read_saves
-from graph.reading.gpu_words import NODE, GpuWords, count_nodes, find_gpu_words
+from graph.reading.gpu_words import NODE, GpuWords, count_nodes, find_gpu_words, without_machines
 from graph.reading.scope import denied
 from graph.reading.training_words import every_training_word, find_training_words
 from graph.reading.utterance import Mention, Utterance
@@ -22,105 +23,42 @@ from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import find_shape, model_shapes
 from knowledge.resource_question import Aim, ResourceQuestion
 
-# "takes 70GB", "needs 62 GB", "used 38 GiB": seen, not a card's size.
-SEEN = re.compile(
-    r"(?i)(?<!\bi )(?<!\bwe )"
-    r"\b(?:oom\w*|out of memory|takes?|needs?|uses?|used|using|eats|peaks? at|allocat\w+|requires?)\b[^.;?]{0,20}$"
-)
-# "the 80 GB ones", "40 GB nodes": a card's size.
-A_CARD = re.compile(r"(?i)\s*(?:ones?|nodes?|cards?|gpus?|version|variant|partition)\b")
+# How amounts are told: lists of quantities.yaml.
+matching = partial(pattern, "quantities")
 # Images of data sets that are named without their size.
 DATA_SETS = ((re.compile(r"(?i)\bimage-?net-?21k\b"), 14_197_122), (re.compile(r"(?i)\bimage-?net\b"), 1_281_167))
-# `scaling efficiency is about 70% from 4 to 16`: what more GPUs keep of the ideal.
-KEPT = re.compile(
-    r"(?i)\b(?:scal\w+|efficien\w+|effizien\w+|efficacit\w+)[^.?%]{0,20}?\b(\d{2})\s?%(?: from \d+ to \d+)?"
-    r"|\b(\d{2})\s?%\s*(?:parallel |scaling )?(?:efficien\w+|effizien\w+|scaling)"
-)
-# `4x80GB`: GPUs by their memory alone.
-CARDS = re.compile(r"(?i)(?<![\w.,])(\d{1,2})\s?[x\u00d7]\s?(\d{2,3})\s?GB?\b(?!\s*(?:nodes?|of))")
 NODES = re.compile(rf"(?i)\b{NODE}\b")
 STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
-DEGREE = re.compile(
-    r"(?i)\b(tp|pp)\s?[=:]?\s?(\d{1,3})\b|\b(tensor|pipeline)(?:[- ]parallel\w*)?\s?(?:of|=|:)?\s?(\d{1,3})\b"
-)
 # Fewer tokens than this are the length of a sequence: nobody trains on so few.
 FEW_TOKENS = 1_000_000
 LENGTHS = frozenset(1 << power for power in range(9, 21))
-LENGTH = re.compile(r"(?i)(?<![\w.$-])(?P<k>\d{1,4})\s?k(?![\w-])|(?<![\w.$-])(?P<n>\d{3,7})(?![\w.,-]*\w)")
 # A batch above it, over several GPUs, is that of all of them together.
 LARGE_BATCH = 64
-SIZED = re.compile(r"(?<![\w.])(\d{2,4})\s?M(?![\w/])(?!\s*(?:d[ei] |an )?(?:tokens?|images?|samples?))")
-# A Hugging Face configuration in the message.
-CONFIG = re.compile(r"\{[^{}]*\"num_hidden_layers\"[^{}]*\}")
-# A speed told without its unit: `I get 5,700 per gpu`, where tokens a second are spoken of.
-OF_SPEED = re.compile(r"(?i)\btokens?\s*(?:/|per|a)\s*s|\bthroughput\b|\btok/s")
-BARE_SPEED = re.compile(r"(?i)(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{2,6})\s*(?=(?:per|a|each|/)\s*(?:gpu|device|card|gcd))")
-PER_JOB = re.compile(r"(?i)\bjobs\b")
+# `6 GPUs each`, of nodes.
+EACH = re.compile(r"(?i)\s*(?:each|apiece)\b(?!\s+\w)")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
-EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
-TIMES = (
-    ("twice", 2.0),
-    ("double", 2.0),
-    ("half", 0.5),
-    ("halve", 0.5),
-    ("halving", 0.5),
-    ("three times", 3.0),
-    ("four times", 4.0),
-)
+TIMES = {"twice": 2.0, "double": 2.0, "half": 0.5, "halve": 0.5, "halving": 0.5, "three times": 3.0, "four times": 4.0}
 SCALED = re.compile(
-    rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}"
+    rf"(?i)\b({'|'.join(TIMES)})\b[^.?]{{0,16}}"
     r"\b(nodes?|gpus?|tokens?|hours?|batch|sequence|context|steps?|epochs?)\b(?: (?:size|length)\b)?"
 )
 AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "micro_batch", "node_hour": "node_hours",
            "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence",
            "step": "steps", "second": "save_s"}  # fmt: skip
-# `Batches of 4M tokens`, `4M tokens a step`; `512 sequences` of a step are its batch.
-OF_BATCH = re.compile(r"(?i)\b(?:batch\w*|steps?|iterations?)(?: size)?(?: (?:of|with))?\s*$")
-BATCH_BEHIND = re.compile(
-    r"(?i)^\s*(?:(?:(?:per|an?|each|/|in (?:a|each|one))\s*)?(?:global[- ]?)?batch"
-    r"|(?:per|an?|each|/)\s*(?:step|update|iteration))\b"
-)
-STEPS_OF = re.compile(
-    r"(?i)\b(?:batch\w*|steps?|iterations?)(?: size)? (?:of|with)\s+(\d[\d,]*)\s*(?:sequences?|samples?|images?)\b"
-)
-# `64 of them`, `auf 64 davon`: of the GPUs or nodes that are spoken of.
-OF_THEM = re.compile(
-    r"(?i)(?<![\w.,/:-])(\d{1,5})\s+"
-    r"(?:of (?:them|those|these)|davon|von ihnen|d'entre (?:eux|elles)|de (?:ellos|ellas))\b"
-)
-ACCUMULATION = re.compile(
-    r"(?i)\baccumul\w*(?:[ _-]steps?)?\s*(?:of|=|:|is)?\s*(\d{1,4})\b"
-    r"|\b(\d{1,4})\s+(?:gradient[ -])?accumul\w*(?:\s+steps?)?"
-)
-# A number alone in what goes on from a question: `and 512?`, `4 of them`.
-BARE = re.compile(r"(?<![\w.,/:-])(\d{1,5})(?![\w.,:]*\w)(?!\s*(?:%|-|s\b|sec))", re.A)
-OF_HOST = re.compile(r"(?i)\s*(?:of )?(?:host|cpu|main|system|node)?[ -]?(?:memory|ram)\b")
-# `1T with 32B active`, `235B-A22B`: a mixture of experts.
-ACTIVE = re.compile(
-    r"(?i)\b(\d+(?:[.,]\d+)?)\s?b\w*(?: parameters?)? (?:active|activated|aktiv\w*|actifs|activos)\b"
-    r"|(?<=\d[bB]-)A(\d+(?:\.\d+)?)B\b"
-)
-# A store's room, and no card's memory; no card is larger.
-OF_DISK = re.compile(
-    r"(?i)\b(?:quotas?|disk|storage|scratch|file ?system|platte|speicherplatz|almacenamiento|stockage)\b"
-)
 LARGEST_CARD_GB = 300
-GPU_OPTION = re.compile(r"--(?:gpus(?:-per-node)?|gres=gpu(?::\w+)?)[=: ](\d{1,4})\b")
 WHOLE = ("nodes", "gpus", "each", "accumulation", "sequence", "micro_batch", "global_batch", "users")
 # Units of amounts that are told: in `a sequence length of 8192` no length is asked for.
 TOLD = ("sequence", "batch", "global_batch", "micro_batch", "GB", "TB")
-# Where one part of a message may end and the next thing be asked.
-PART = re.compile(
-    r"(?i)[?!;\n\u3002\uff1f\uff1b\uff0c\u3001]|,(?!\d)|\.(?=\s|$)"
-    r"|\b(?:and|und|et|y|e|plus|as well as|sowie|ainsi que)\b|以及|还有|和"
-)
 # Aims that one part of an answer serves, and what an answer of its own tells besides.
 KINDS: dict[str, str] = {
     "fit": "memory", "nodes": "memory", "memory": "memory", "hours": "work", "cost": "work", "jobs": "work",
     "budget": "work", "fastest": "choice", "cheapest": "choice", "machine": "choice",
 }  # fmt: skip
 TELLS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("why_not", "largest", "ways", "split", "batch", "sequence"), ("memory",)),
+    **dict.fromkeys(
+        ("why_not", "largest", "ways", "split", "batch", "sequence", "card", "recompute", "speed", "accumulation"),
+        ("memory",),
+    ),
     **dict.fromkeys(("fastest", "cheapest", "machine"), ("memory", "work")),
 }
 
@@ -197,7 +135,7 @@ def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, fl
     whichever was counted before; None where there is none, or it could be of several fields."""
     draft = _draft(utterance)
     rest = {name: text for name, text in draft.words.items() if not text.isdigit()}
-    found = [m for m in BARE.finditer(utterance.text) if not any(m[1] in text for text in rest.values())]
+    found = [m for m in matching("bare").finditer(utterance.text) if not any(m[1] in text for text in rest.values())]
     if len(found) != 1:
         return None
     number = int(found[0][1])
@@ -234,7 +172,7 @@ def find_aims(text: str) -> tuple[Aim, ...]:
 def parts_of(text: str) -> Iterator[tuple[int, str]]:
     """The parts of a text that may each ask something, with their places."""
     at = 0
-    for stop in PART.finditer(text):
+    for stop in matching("part").finditer(text):
         yield at, text[at : stop.start()]
         at = stop.end()
     yield at, text[at:]
@@ -249,7 +187,7 @@ def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQue
     value = getattr(before, name, None) if found else None
     if not found or before is None or not value:
         return None
-    amount = value * dict(TIMES)[found[1].lower()]
+    amount = value * TIMES[found[1].lower()]
     return replace(before, **{name: max(1, int(amount)) if name in WHOLE else amount})  # type: ignore[arg-type]
 
 
@@ -276,14 +214,25 @@ def _draft(utterance: Utterance) -> Draft:
     for one in of_saves:
         draft.set(one.field, one.value, one.start, one.end)
         draft.taken += one.words
-    if pace := read_pace(utterance.text):
-        draft.values.update(pace.values)
-        draft.words["pace_s"] = utterance.text[pace.start : pace.end]
+    loading = [m.span() for m in matching("worker_rate").finditer(utterance.text)]
+    paces = [
+        one
+        for one in read_paces(without_machines(utterance))
+        if all(e <= one.start or one.end <= s for s, e in loading)
+    ]
+    for pace in paces:
+        draft.values.update(pace.values if len(paces) == 1 else {"pace_of": pace.values.get("pace_of")})
+        draft.words["pace_s" if len(paces) == 1 else "paces"] = utterance.text[pace.start : pace.end]
         draft.taken.append((pace.start, pace.end))
+    if len(paces) > 1:
+        sizes = [(one.values.get("pace_gpus", 0), one.values.get("pace_nodes", 0)) for one in paces]
+        seconds = [one.values.get("pace_s", 0.0) for one in paces]
+        draft.values["paces"] = tuple((s, *size) for s, size in zip(seconds, sizes, strict=True))
+    _seen(draft)
     _words(draft)
-    if kept := KEPT.search(utterance.text):
+    if kept := matching("kept").search(utterance.text):
         draft.set("scaling", float(kept[1] or kept[2]) / 100, *kept.span())
-    if cards := CARDS.search(utterance.text):  # `one node (4x80GB)`: of that node
+    if cards := matching("cards").search(utterance.text):  # `one node (4x80GB)`: of that node
         draft.set("each" if NODES.search(utterance.text) else "gpus", int(cards[1]), *cards.span())
         draft.set("gpu_gb", float(cards[2]), *cards.span())
     _gpus(draft)
@@ -293,6 +242,30 @@ def _draft(utterance: Utterance) -> Draft:
     _lengths(draft)
     _settle(draft)
     return draft
+
+
+def _seen(draft: Draft) -> None:
+    """Amounts of a kind of their own: the work as arithmetic, micro-batches with the memory that they took, what data
+    loading delivers, and the steps between two saves."""
+    text = draft.utterance.text
+    if work := matching("flops").search(text):
+        prefix = {"e": 18, "z": 21, "y": 24, "p": 15}.get((work["prefix"] or "")[:1].lower(), 0)
+        power = int(work["exponent"] or prefix)
+        draft.set("flops", float(work["mantissa"].replace(",", ".")) * 10.0**power, *work.span())
+    points = [(float(m["batch"] or m["batch2"]), float((m["gb"] or m["gb2"]).replace(",", ".")), m.span())
+              for m in matching("point").finditer(text)]  # fmt: skip
+    if len({batch for batch, _, _ in points}) > 1:
+        draft.values["points"] = tuple((batch, gb) for batch, gb, _ in points)
+        draft.taken += [span for _, _, span in points]
+        tried = [m for m in matching("tried").finditer(text) if draft.is_free(*m.span("batch"))]
+        if tried:
+            draft.set("micro_batch", int(tried[-1]["batch"]), *tried[-1].span("batch"))
+    for name in ("worker_rate", "workers", "save_steps", "steps"):
+        if found := next((m for m in matching(name).finditer(text) if draft.is_free(*m.span())), None):
+            number = next(value for key, value in found.groupdict().items() if value and not key.startswith("k"))
+            times = 1e3 if any(found.groupdict().get(key) for key in ("k", "k2")) else 1.0
+            value = float(number.replace(",", "").rstrip(".")) * times
+            draft.set(name, int(value) if name == "workers" else value, *found.span())
 
 
 def _words(draft: Draft) -> None:
@@ -307,9 +280,9 @@ def _words(draft: Draft) -> None:
     for queue in utterance.of_kind("Queue"):
         draft.values["queue"] = str(queue.value)
         draft.taken.append((queue.start, queue.end))
-    if option := GPU_OPTION.search(utterance.text):
+    if option := matching("gpu_option").search(utterance.text):
         draft.set("gpus", int(option[1]), *option.span())
-    for match in DEGREE.finditer(utterance.text):
+    for match in matching("degree").finditer(utterance.text):
         name = (match[1] or match[3])[0].lower()
         draft.set("tensor" if name == "t" else "pipeline", int(match[2] or match[4]), *match.span())
     refused = _denials(draft)
@@ -369,11 +342,11 @@ def _model(draft: Draft) -> None:
         return draft.set("model", f"{family.value}-{sizes[0].value}", sizes[0].start, sizes[0].end)
     if exact and not (shape and shape[2] - shape[1] > exact[-1].end - exact[-1].start):
         return draft.set("model", str(exact[-1].value), exact[-1].start, exact[-1].end)
-    if config := CONFIG.search(utterance.text):
+    if config := matching("config").search(utterance.text):
         return draft.set("model", config[0], *config.span())
     if shape and not any(m.start <= shape[1] and shape[2] < m.end and find_model(str(m.value)) for m in mentions):
         return draft.set("model", of_size(shape[0], utterance.text), *shape[1:])
-    active = ACTIVE.search(utterance.text)
+    active = matching("active").search(utterance.text)
     if active and (whole := read_size(utterance.text[: active.start()])):
         return draft.set("model", f"{whole:g}B-A{(active[1] or active[2]).replace(',', '.')}B", *active.span())
     if layers := read_layers(utterance.text):
@@ -384,7 +357,7 @@ def _model(draft: Draft) -> None:
         return draft.set("model", str(told[-1].value), told[-1].start, told[-1].end)
     if billions := read_size(utterance.text):
         return draft.set("model", f"{billions:g}B", 0, 0)
-    if small := SIZED.search(utterance.text):
+    if small := matching("sized").search(utterance.text):
         return draft.set("model", f"{int(small[1])}M model", *small.span())
     if mentions:
         draft.set("model", str(mentions[-1].value), mentions[-1].start, mentions[-1].end)
@@ -393,7 +366,7 @@ def _model(draft: Draft) -> None:
 
 def of_size(name: str, text: str) -> str:
     """`vision transformer 400M`: a family's name stands for one of its models only where the text names no size."""
-    shape, size = find_shape(name), SIZED.search(text)
+    shape, size = find_shape(name), matching("sized").search(text)
     whole_family = shape is not None and shape.kind != "decoder" and not re.search(r"\d", name)
     return f"{name} {int(size[1])}M" if whole_family and size else name
 
@@ -413,7 +386,8 @@ def named_shape(text: str) -> tuple[str, int, int] | None:
 
 def _gpus(draft: Draft) -> None:
     """The GPU that is named with its memory and number, nodes by a word, and what the person saw a job take."""
-    words = list(find_gpu_words(draft.utterance))
+    words, nodes = list(find_gpu_words(draft.utterance)), count_nodes(draft.utterance)
+    counted = nodes if nodes and draft.is_free(*nodes[1:]) else None
     measured = [one for one in words if "pace_s" in draft.values and not draft.is_free(one.start, one.end)]
     words = [one for one in words if one not in measured]
     if model := next((one.model for one in measured if one.model), ""):
@@ -422,28 +396,42 @@ def _gpus(draft: Draft) -> None:
     if others := {one.model for one in named[:-1]} - {one.model for one in named[-1:]}:
         draft.values["or_gpus"] = tuple(sorted(others))
         draft.taken += [(one.start, one.end) for one in named[:-1]]
-    for one in named[-1:] or words[:1]:
+    for one in named[-1:] or [one for one in words[:1] if draft.is_free(one.start, one.end)]:
         _one_gpu(draft, one)
     for one in words:
         if one.count and not one.is_nodes and draft.is_free(one.start, one.end):
-            draft.add("gpus", one.count, one.start, one.end)
-    if (nodes := count_nodes(draft.utterance)) and draft.is_free(*nodes[1:]):
-        draft.add("nodes", *nodes)
+            name = "each" if not one.gb and EACH.match(draft.utterance.text[one.end :]) else "gpus"
+            draft.add(name, one.count, one.start, one.end)
+    if counted:
+        draft.add("nodes", *counted)
     sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit == "GB" and draft.is_free(m.start, m.end)]
     for one_size in sizes:
         text, gb = draft.utterance.text, float(one_size.value)
         near = text[max(0, one_size.start - 25) : one_size.end + 25]
-        if OF_HOST.match(text[one_size.end :]):
+        if matching("of_host").match(text[one_size.end :]):
             draft.add("host_gb", gb, one_size.start, one_size.end)
             continue
-        if OF_DISK.search(near) or gb > LARGEST_CARD_GB:
-            if OF_DISK.search(near) or draft.values.get("aim") == "checkpoint":
+        if matching("of_disk").search(near) or gb > LARGEST_CARD_GB:
+            if matching("of_disk").search(near) or draft.values.get("aim") == "checkpoint":
                 draft.add("disk_gb", gb, one_size.start, one_size.end)
             continue
-        seen = SEEN.search(draft.utterance.text[: one_size.start]) and not A_CARD.match(
+        seen = matching("seen").search(draft.utterance.text[: one_size.start]) and not matching("a_card").match(
             draft.utterance.text[one_size.end :]
         )
-        draft.add("measured_gb" if seen else "gpu_gb", float(one_size.value), one_size.start, one_size.end)
+        if seen or _is_card(draft, gb, text[one_size.end :]):
+            draft.add("measured_gb" if seen else "gpu_gb", gb, one_size.start, one_size.end)
+
+
+def _is_card(draft: Draft, gb: float, behind: str) -> bool:
+    """Whether so many GB are those of a card: called one, or as many as the GPU that is named, or one of the machine
+    that is named, is sold with. `Only 6 GB in half precision` is no V100's."""
+    if matching("a_card").match(behind):
+        return True
+    clusters = [c for name in draft.values.get("machines", ()) if (c := catalogue().find(name))]  # type: ignore[attr-defined]
+    there = {node.gpus.memory_gb for c in clusters for node in c.node_types}
+    sold = {size for gpu in gpu_table().gpus if gpu.model == draft.values.get("gpu") for size in gpu.gb}
+    known = there | {size / 2 for size in there if size} if clusters else sold
+    return not known or any(size and abs(size - gb) < 2 for size in known)
 
 
 def _one_gpu(draft: Draft, one: GpuWords) -> None:
@@ -452,9 +440,9 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
         return
     if one.model:
         draft.set("gpu", one.model, start, end)
-    if one.gb and (one.model or not SEEN.search(draft.utterance.text[:start])):
+    if one.gb and (one.model or not matching("seen").search(draft.utterance.text[:start])):
         draft.set("gpu_gb", one.gb, start, end)
-    if one.count:
+    if one.count and (one.is_nodes or one.gb or not EACH.match(draft.utterance.text[end:])):
         draft.set("nodes" if one.is_nodes else "gpus", one.count, start, end)
     if one.each:
         draft.set("each", one.each, start, end)
@@ -463,12 +451,12 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
 def _amounts(draft: Draft) -> None:
     """Quantities with a unit; of two with the same unit the last counts."""
     text = draft.utterance.text
-    for pattern, field_name in ((STEPS_OF, "global_batch"), (ACCUMULATION, "accumulation")):
-        if told := pattern.search(text):
+    for name, field_name in (("steps_of", "global_batch"), ("accumulation", "accumulation")):
+        if told := matching(name).search(text):
             number_at = (told.start(told.lastindex or 1), told.end(told.lastindex or 1))
             draft.set(field_name, int(told[told.lastindex or 1].replace(",", "")), *number_at)
             draft.taken += [told.span()] if field_name == "accumulation" else []
-    if (told := OF_THEM.search(text)) and draft.is_free(*told.span(1)):
+    if (told := matching("of_them").search(text)) and draft.is_free(*told.span(1)):
         draft.set(
             "nodes" if "nodes" in draft.values and "gpu" not in draft.values else "gpus", int(told[1]), *told.span()
         )
@@ -484,12 +472,14 @@ def _amounts(draft: Draft) -> None:
         if one.unit == "node":
             name = "each" if EACH_OF_NODES.match(behind) else "nodes"
         elif one.unit in ("gpu", "rank", "g"):
-            name = "" if EACH_GPU.match(behind) else "gpus"
+            name = "each" if EACH.match(behind) else "" if matching("each_gpu").match(behind) else "gpus"
         elif one.unit == "batch":
-            name = "micro_batch" if number <= LARGE_BATCH or EACH_GPU.match(behind) else "global_batch"
+            name = "micro_batch" if number <= LARGE_BATCH or matching("each_gpu").match(behind) else "global_batch"
+        elif one.unit in ("sample", "sequence") and number <= LARGE_BATCH and matching("each_gpu").match(behind):
+            name = "micro_batch"
         elif one.unit == "speed":
             name = "speed"
-            number *= -1 if EACH_GPU.match(behind) else 1
+            number *= -1 if matching("each_gpu").match(behind) else 1
         elif one.unit == "token":
             name = _tokens_name(text, one, number)
         elif one.unit == "token/parameter" and (model := find_model(str(draft.values.get("model", "")))):
@@ -500,7 +490,7 @@ def _amounts(draft: Draft) -> None:
 
 def _tokens_name(text: str, one: Mention, number: float) -> str:
     """Which amount tokens are: of the whole, of one sequence, or of a batch."""
-    if OF_BATCH.search(text[: one.start]) or BATCH_BEHIND.match(text[one.end :]):
+    if matching("of_batch").search(text[: one.start]) or matching("batch_behind").match(text[one.end :]):
         return "batch_tokens"
     return "sequence" if number < FEW_TOKENS else "tokens"
 
@@ -510,10 +500,11 @@ def _times(draft: Draft) -> None:
     for one in draft.utterance.of_kind("Duration"):
         if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one):
             draft.set("hours", float(one.value) / 3600, one.start, one.end)
-    if draft.values.get("aim") == "jobs":  # `12 h at most, my run takes 10 days`: the whole is the longer
+    if "jobs" in (draft.values.get("aim"), *draft.values.get("also", ())):  # type: ignore[misc]  # `12 h at most, my run takes 10 days`: the whole is the longer
         every = [float(one.value) / 3600 for one in draft.utterance.of_kind("Duration") if float(one.value) > 0]
+        every = every if draft.values.get("start_h") is None or len(every) > 1 else []
         draft.values.update({"hours": max(every)} if every else {})
-    elif "hours" in draft.values and PER_JOB.search(text):
+    elif "hours" in draft.values and matching("per_job").search(text):
         draft.values["per_job"] = True
     known = next(((size, m) for name, size in DATA_SETS if (m := name.search(text))), None)
     if known and "epochs" in draft.values:
@@ -529,7 +520,7 @@ def _lengths(draft: Draft) -> None:
     """A bare `8k` or `2048` is the length of a sequence, where none is said."""
     if "sequence" in draft.values:
         return None
-    for match in LENGTH.finditer(draft.utterance.text):
+    for match in matching("length").finditer(draft.utterance.text):
         tokens = int(match["k"]) * 1024 if match["k"] else int(match["n"])
         counted = any(m.unit and m.start <= match.start() < m.end for m in draft.utterance.of_kind("Quantity"))
         if tokens in LENGTHS and not counted and draft.is_free(*match.span()):
@@ -548,9 +539,13 @@ def _settle(draft: Draft) -> None:
         values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))
     if tokens := values.pop("batch_tokens", None):
         values["global_batch"] = max(1, int(float(tokens) / float(values.get("sequence") or 4096)))  # type: ignore[arg-type]
-    told = BARE_SPEED.search(draft.utterance.text)
-    if told and "speed" not in values and OF_SPEED.search(draft.utterance.text):
+    told = matching("bare_speed").search(draft.utterance.text)
+    if told and "speed" not in values and matching("of_speed").search(draft.utterance.text):
         draft.set("speed", -float(told[1].replace(",", "")), *told.span())
+    ways = {m.value for m in draft.utterance.of_kind("Method")} & set(STRATEGIES[:5])
+    ways -= {way for _, way in values.get("denied", ())}  # type: ignore[attr-defined]
+    if len(ways) > 1 and values.get("aim") in (None, "fit", "fastest"):  # `is FSDP faster than DDP?`
+        values["aim"] = "ways"
     if values.get("aim") in ("ways", "split"):  # which one is asked: none is given
         values.pop("strategy", None)
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
@@ -560,6 +555,8 @@ def _settle(draft: Draft) -> None:
     if (batch := values.get("global_batch")) and not many and "micro_batch" not in values:
         values["micro_batch"] = batch
         del values["global_batch"]
+    if values.get("aim") == "batch":  # the largest is asked: `64 works` gives none
+        values.pop("micro_batch", None)
     batch = values.get("micro_batch") or values.get("global_batch")
     if values.get("task") == "serve" and batch:
         values.setdefault("users", batch)

@@ -6,32 +6,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
-from knowledge.data_file import read_data
+from graph.planning.resources.patterns import pattern
+
+
+def _words(name: str) -> re.Pattern[str]:
+    """A list of saves_said.yaml; ASCII's letters bound a word: Chinese writes no blanks."""
+    return pattern("saves_said", name, _units(), re.I | re.A)
 
 
 @cache
-def _words(name: str) -> re.Pattern[str]:
-    """A list of saves_said.yaml as one pattern; ASCII's letters bound a word: Chinese writes no blanks."""
-    lists: dict[str, list[str]] = read_data(Path(__file__).parent / "saves_said.yaml")
-    return re.compile("|".join(lists[name]).replace("{unit}", _units()), re.I | re.A)
-
-
 def _units() -> str:
-    return "|".join(rf"(?P<{name}>{words})" for name, (words, _) in SECONDS.items())
+    return "|".join(f"(?P<{name}>{pattern('saves_said', name).pattern})" for name in SECONDS)
 
 
-# Seconds of a unit, by its words.
-SECONDS = {
-    "second": (r"s|secs?|seconds?|sekunden?|secondes?|segundos?|秒", 1.0),
-    "minute": (r"min|mins?|minutes?|minuten?|minutos?|分钟|分", 60.0),
-    "hour": (r"h|hrs?|hours?|stunden?|heures?|horas?|小时|時間", 3600.0),
-    "day": (r"d|days?|tagen?|tage?|jours?|d[ií]as?|天|日", 86400.0),
-    "week": (r"weeks?|wochen?|semaines?|semanas?|周", 604800.0),
-    "month": (r"months?|monaten?|monate?|mois|mes(?:es)?|个月", 2629800.0),
-    "year": (r"years?|jahren?|jahre?|ans?|a[ñn]os?|年", 31557600.0),
-}
+# Seconds of each unit of saves_said.yaml.
+SECONDS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0, "month": 2629800.0,
+           "year": 31557600.0}  # fmt: skip
 COUNTS = {"once": 1, "one": 1, "a": 1, "an": 1, "einmal": 1, "twice": 2, "two": 2, "zweimal": 2, "three": 3}
 # A save that takes longer is none: the time is that of a job.
 LONGEST_SAVE_S = 7200.0
@@ -39,8 +30,8 @@ LONGEST_SAVE_S = 7200.0
 
 @dataclass(frozen=True, slots=True)
 class SaidOfSaves:
-    """One value: the field of a ResourceQuestion (save_s, save_gb, write_gbs, mtbf_h, mtbf_of), and its place; words:
-    the places of what says of what it is."""
+    """One value: the field of a ResourceQuestion (save_s, save_gb, write_gbs, mtbf_h, mtbf_of, start_h), and its place;
+    words: the places of what says of what it is."""
 
     field: str
     value: float | str
@@ -72,6 +63,8 @@ def _of_part(text: str, at: int, end: int) -> list[SaidOfSaves]:
         for size in _words("size").finditer(part)
         if size["rate"] and not fails
     ]
+    if not fails and _words("start").search(part) and (time := _words("time").search(part)):
+        return [*out, SaidOfSaves("start_h", _seconds(time) / 3600, at + time.start(), at + time.end())]
     if fails:
         rate, time = _words("rate").search(part), _words("time").search(part)
         told = time or rate
@@ -82,7 +75,8 @@ def _of_part(text: str, at: int, end: int) -> list[SaidOfSaves]:
         out.append(SaidOfSaves("mtbf_h", seconds / 3600, at + told.start(), at + told.end()))
         place = whose.span() if whose else told.span()
         of = "job" if not whose else "node" if whose["node"] else "gpu"
-        out.append(SaidOfSaves("mtbf_of", of, at + place[0], at + place[1]))
+        counted = whose and any(map(str.isdigit, whose[0]))  # `each of my 64 nodes` counts them, too
+        out.append(SaidOfSaves("mtbf_of", of, *((0, 0) if counted else (at + place[0], at + place[1]))))
     elif (
         saves
         and _words("lasts").search(part)
@@ -107,7 +101,7 @@ def _count(word: str) -> int:
 
 
 def _unit(match: re.Match[str]) -> float:
-    return next(seconds for name, (_, seconds) in SECONDS.items() if match[name])
+    return next(seconds for name, seconds in SECONDS.items() if match[name])
 
 
 def _seconds(match: re.Match[str]) -> float:
