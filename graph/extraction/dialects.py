@@ -9,11 +9,15 @@ import ast
 import re
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
+from knowledge.data_file import read_data
 from knowledge.errors import InputError
 
 # Characters and lines that are read; honest scripts have a few thousand and some hundred.
 LONGEST, MOST_LINES = 150_000, 10_000
+# Lines of other shells and the same in bash (dialects.yaml).
+RULES: dict[str, list[tuple[str, str]]] = read_data(Path(__file__).with_name("dialects.yaml"))
 # Characters of a `#!` line; Linux heeds no more.
 SHEBANG = 256
 NOT_SHELL = {"python": "python", "perl": "perl", "ruby": "ruby", "julia": "julia", "rscript": "R", "node": "JavaScript"}
@@ -99,28 +103,11 @@ def csh_to_bash(text: str) -> str:
 
 
 def csh_line(line: str) -> str:
-    for pattern, made in CSH_RULES:
+    for pattern, made in RULES["csh"]:
         found = re.fullmatch(pattern, line.strip())
         if found:
             return found.expand(made)
     return re.sub(r">&\s*(?=[\w./$])", "> ", line)
-
-
-CSH_RULES: tuple[tuple[str, str], ...] = (
-    (r"setenv\s+(\w+)\s*", r"export \1="),
-    (r"setenv\s+(\w+)\s+(.+)", r"export \1=\2"),
-    (r"set\s+(\w+)\s*=\s*(.*)", r"\1=\2"),
-    (r"@\s*(\w+)\s*=\s*(.+)", r"\1=$((\2))"),
-    (r"unsetenv\s+(\w+)", r"unset \1"),
-    (r"foreach\s+(\w+)\s*\((.*)\)\s*", r"for \1 in \2; do"),
-    (r"while\s*\((.*)\)\s*", r"while true; do"),
-    (r"else\s+if\s*\((.*)\)\s*then\s*", r"elif csh_condition; then"),
-    (r"if\s*\((.*)\)\s*then\s*", r"if csh_condition; then"),
-    (r"if\s*\(.*?\)\s+(\S.*)", r"\1"),
-    (r"endif", "fi"),
-    (r"end", "done"),
-    (r"(limit|unlimit|switch|case|default|breaksw|endsw|rehash|onintr)\b.*", ":"),
-)
 
 
 def fish_to_bash(text: str) -> str:
@@ -135,26 +122,13 @@ def fish_to_bash(text: str) -> str:
         if bare == "end" and open_blocks:
             out.append(open_blocks.pop())
             continue
-        for pattern, made in FISH_RULES:
+        for pattern, made in RULES["fish"]:
             line = re.sub(pattern, made, line)
         out.append(re.sub(r"(?<![$\w\"'])\((?=[a-z])", "$(", line))
     return "\n".join(out)
 
 
 FISH_ENDS = {"for": "done", "while": "done", "if": "fi", "function": "}", "begin": "}", "switch": ":"}
-FISH_RULES: tuple[tuple[str, str], ...] = (
-    (r"^(\s*)set\s+(?:-\w*x\w*|--export|-gx|-Ux)(?:\s+-\w+)*\s+(\w+)\s+(.+)$", r"\1export \2=\3"),
-    (r"^(\s*)set\s+(?:-\w+\s+)*(\w+)\s+(\S+)\s*$", r"\1\2=\3"),
-    (r"^(\s*)set\s+(?:-\w+\s+)*(\w+)\s+(\S+\s.+)$", r"\1\2=(\3)"),
-    (r"^(\s*)for\s+(\w+)\s+in\s+(.+)$", r"\1for \2 in \3; do"),
-    (r"^(\s*)else if\s+(.+)$", r"\1elif \2; then"),
-    (r"^(\s*)if\s+(.+)$", r"\1if \2; then"),
-    (r"^(\s*)while\s+(.+)$", r"\1while \2; do"),
-    (r"^(\s*)function\s+(\w+).*$", r"\1\2() {"),
-    (r"^(\s*)begin\s*$", r"\1{"),
-    (r"^(\s*)(?:and|or)\s+", r"\1"),
-    (r"^(\s*)(?:switch|case)\b.*$", r"\1:"),
-)
 
 
 def batch_to_bash(text: str) -> str:

@@ -63,37 +63,15 @@ SGE_SHORT = {
 }  # fmt: skip
 
 SYNTAXES: tuple[Syntax, ...] = (
-    Syntax(
-        "slurm",
-        re.compile(r"#SBATCH(?=\s|-|$)"),
-        re.compile(r"#[#\s]+SBATCH\b|#\s*S(?!BATCH\b)[BATCH]{4,6}\s+-"),
-        SLURM_SHORT,
-        SLURM_FLAGS,
-        SLURM_LONG,
-    ),
-    Syntax(
-        "pbs",
-        re.compile(r"#(PBS|MSUB)(?=\s)"),
-        re.compile(r"#[#\s]+PBS\b"),
-        PBS_SHORT,
-        word_set("export interactive x11 hold quiet"),
-    ),
-    Syntax(
-        "lsf",
-        re.compile(r"#BSUB(?=\s)"),
-        re.compile(r"#[#\s]+BSUB\b"),
-        LSF_SHORT,
-        word_set("exclusive mail-begin mail-end wait interactive hold rerun"),
-        stops_at_command=False,
-    ),
-    Syntax(
-        "flux",
-        re.compile(r"#\s?(flux|FLUX):"),
-        re.compile(r"##\s*(flux|FLUX):"),
-        FLUX_SHORT,
-        word_set("exclusive unbuffered label-io"),
-    ),
+    Syntax("slurm", re.compile(r"#SBATCH(?=\s|-|$)"), re.compile(r"#[#\s]+SBATCH\b|#\s*S(?!BATCH\b)[BATCH]{4,6}\s+-"),
+           SLURM_SHORT, SLURM_FLAGS, SLURM_LONG),
+    Syntax("pbs", re.compile(r"#(PBS|MSUB)(?=\s)"), re.compile(r"#[#\s]+PBS\b"), PBS_SHORT,
+           word_set("export interactive x11 hold quiet")),
+    Syntax("lsf", re.compile(r"#BSUB(?=\s)"), re.compile(r"#[#\s]+BSUB\b"), LSF_SHORT,
+           word_set("exclusive mail-begin mail-end wait interactive hold rerun"), stops_at_command=False),
+    Syntax("flux", re.compile(r"#\s?(flux|FLUX):"), re.compile(r"##\s*(flux|FLUX):"), FLUX_SHORT,
+           word_set("exclusive unbuffered label-io")),
     Syntax("cobalt", re.compile(r"#COBALT(?=\s)"), re.compile(r"#[#\s]+COBALT\b"), COBALT_SHORT, frozenset()),
     Syntax("sge", re.compile(r"#\$(?=\s*-)"), re.compile(r"#[#\s]+\$\s+-"), SGE_SHORT, word_set("export chdir")),
-)
+)  # fmt: skip
 BY_SCHEDULER = {syntax.scheduler: syntax for syntax in SYNTAXES}

@@ -115,7 +115,8 @@ def option_in_variable(command: Command) -> bool:
         words = one.fields[: len(one.fields) - len(command.chain.program.args if command.chain.program else ())]
         for number_, word in enumerate(words):
             before = plain(words[number_ - 1]) if number_ else ""
-            if len(word) == 1 and word[0].open and not word[0].quoted and not before.startswith("-"):
+            several = len(word) == 1 and word[0].open and (not word[0].quoted or "@" in word[0].text)
+            if several and not before.startswith("-"):
                 return True
         one = one.outer
     return False

@@ -158,7 +158,11 @@ def job_directives(text: str, reader: ShellReader) -> tuple[DirectiveLine, ...]:
     own = read_directives(text)
     if any(one.active for one in own) and not (reader.jobs and all(one.scheduler == "lsf" for one in own)):
         return mark_overridden(own)
+    training = training_command(tuple(reader.commands))
     for job in reader.jobs:
+        # What the script starts beside its jobs runs in none of them.
+        if training is not None and not 0 <= training.line - job.line <= job.text.count("\n") + 1:
+            continue
         inner = [replace(one, line=one.line + job.line - 1) for one in read_directives(job.text)]
         if any(one.active for one in inner):
             return mark_overridden(inner)

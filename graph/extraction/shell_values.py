@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from graph.extraction.amounts import LOOP
-from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
+from graph.extraction.shell_words import Field, Piece, is_computed, is_known, literal, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,8 @@ def chosen(value: BranchValue, as_written: Piece) -> Field:
         numbers = [int(t) for t in texts if t.isdigit()]
         amount = f"{max(numbers)}+{LOOP}" if len(numbers) == len(texts) and numbers else ""
         return (Piece(as_written.text, True, as_written.quoted, amount),)
+    if worked_out := next((field_amount(f) for f in value.options if is_computed(f)), ""):
+        return (Piece(as_written.text, True, as_written.quoted, worked_out),)
     known = [f for f in value.options if is_known(f) and f]
     if len(known) == 1 and len(value.options) > 1:
         return known[0]

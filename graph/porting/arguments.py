@@ -34,7 +34,8 @@ def arguments(args: tuple[Field, ...], collector: Collector, line: int) -> tuple
         if gone is None:
             made += collector.words(tuple(job_fact(piece, collector) for piece in one), line)
             continue
-        alone = len(one) == 1 and bool(made) and re.match(r"-{1,2}[A-Za-z]", made[-1]) is not None
+        # An option without its value would take the next word for it.
+        alone = not plain(one).startswith("-") and bool(made) and re.match(r"-{1,2}[A-Za-z]", made[-1]) is not None
         option = made.pop() if alone and "=" not in made[-1] else ""
         collector.note(line, left_out(f"{option} {plain(one)}".strip(), gone))
     if "--multiprocessing-distributed" in made:

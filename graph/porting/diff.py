@@ -25,17 +25,9 @@ SECTIONS = ("head", "request", "yours", "software", "environment", "rendezvous",
 FACING = ("head", "rendezvous", "launch")
 # One thing asked of a scheduler, by the names that it has with each.
 ALIKE = {
-    "select": "nodes",
-    "partition": "queue",
-    "qos": "queue",
-    "project": "account",
-    "bank": "account",
-    "group": "account",
-    "time-limit": "time",
-    "walltime": "time",
-    "gpus": "gpus-per-node",
-    "gres": "gpus-per-node",
-}
+    "select": "nodes", "partition": "queue", "qos": "queue", "project": "account", "bank": "account",
+    "group": "account", "time-limit": "time", "walltime": "time", "gpus": "gpus-per-node", "gres": "gpus-per-node",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

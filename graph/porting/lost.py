@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import root_of
 from graph.extraction.launchers import base_name, is_python
 from graph.extraction.script import ReadScript
 from graph.extraction.script_files import configured
@@ -18,21 +20,10 @@ from knowledge.cluster import Cluster
 from knowledge.launcher_options import launcher_table
 from knowledge.masking import hide
 from knowledge.types import SCHEDULER_TITLES, LaunchPlan
-from knowledge.word_lists import word_set
+from knowledge.word_lists import in_order, word_set
 
 # Directives that are the user's wish and that no template writes.
-WISHES = (
-    "array",
-    "dependency",
-    "mail-user",
-    "mail-type",
-    "signal",
-    "reservation",
-    "requeue",
-    "begin",
-    "licenses",
-    "nodelist",
-)
+WISHES = in_order("array dependency mail-user mail-type signal reservation requeue begin licenses nodelist")
 # Options of launchers that the new launch sets itself, or that say what the plan already holds.
 ANEW = word_set(
     "--nnodes --nproc-per-node --rdzv-backend --rdzv-endpoint --rdzv-id --rdzv-conf --node-rank --master-addr "
@@ -41,6 +32,8 @@ ANEW = word_set(
     "--config-file --mixed-precision --zero-stage --num-nodes --num-gpus --hostfile -H --launcher --no-ssh "
     "--force-multi --include -i --no-local-rank --"
 )
+# Options of a parallel launcher that change what happens, and not where or how much.
+BEHAVIOUR = word_set("--no-kill -k --network --output -o --error -e --chdir -D --wait -W --task-prolog --epilog")
 # What a script says or waits for after the training: nothing is lost with it.
 WORDLESS = word_set(
     "echo printf date wait exit true : sleep hostname env set trap kill pkill module ml conda deactivate cat tail head "
@@ -51,8 +44,6 @@ WORDLESS = word_set(
 PIPED = 12
 # Wrappers that bind, trace or measure: the new launch binds by itself.
 KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
-# What accelerate assumes where nothing tells the precision.
-PLAIN_PRECISION = "no"
 
 
 def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: LaunchPlan) -> tuple[PortNote, ...]:
@@ -67,7 +58,9 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
         notes += account_note(script, record.account, old, target, decided)
     if record.container:
         says = f"Container {record.container} is not carried over: {target.title}'s own software is loaded instead."
-        notes.append(PortNote(0, says))
+        told = [f"{name} {plain(value)}" for layer in script.layers if layer.kind == "container"
+                for name, value in layer.options if value and plain(value) != record.container]  # fmt: skip
+        notes.append(PortNote(0, f"{says} It was started with {hide(', '.join(told))}." if told else says))
     for option in WISHES:
         if option in script.active and not (option in MAIL_OPTIONS and own_mail(script)):
             value = f"--{option} {script.active[option].value}".strip()
@@ -75,7 +68,7 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
                 f"{value} is not carried over: add it in {SCHEDULER_TITLES[target.scheduler]}'s words if you want it."
             )
             notes.append(PortNote(script.active[option].line, says))
-    notes += [*constraint_note(script, old, decided), *output_notes(script)]
+    notes += [*constraint_note(script, old, decided), *output_notes(script), *behaviour_notes(script, decided)]
     spawners = [layer for layer in script.layers if layer.kind == "spawner"]
     notes += [note for layer in spawners for note in launcher_notes(script, layer, decided)]
     return (*notes, *wrapper_notes(script), *inner_notes(script))
@@ -129,10 +122,30 @@ def output_notes(script: ReadScript) -> list[PortNote]:
     at, notes = script.training.line, []
     steps = [one for one in script.commands if one.outer is None and one.argv and "function" not in str(one.inside)]
     piped = next((one for one in steps if one.argv[0] == "tee" and 0 <= one.line - at <= PIPED), None)
+    kept = [one for one in root_of(script.training).redirects if re.match(r"[\d&]?>{1,2}\|?\s*(?!&|/dev/)", one)]
+    if kept:
+        says = f"`{' '.join(kept)}` is not carried over: the scheduler's output file holds the same text."
+        notes.append(PortNote(at, says))
     if piped is not None:
         says = f"`| {' '.join(piped.written)}` is not carried over: the scheduler's output file holds the same text."
         notes.append(PortNote(piped.line, says))
     return notes
+
+
+def behaviour_notes(script: ReadScript, decided: LaunchPlan) -> Iterator[PortNote]:
+    """What the old launch did when a rank failed, and options of it that no count or binding is."""
+    training = script.training
+    if training is None:
+        return
+    for layer in script.layers:
+        own = [name for name, _ in layer.options if name in BEHAVIOUR and layer.kind == "parallel"]
+        if own:
+            says = f"{layer.written}'s {', '.join(own)}: not carried over: add to the new launch what you still need."
+            yield PortNote(root_of(training).line, says)
+    text = " ".join(training.outer.written) if training.outer else ""
+    if "||" in text.partition(plain(training.chain.program.entry) if training.chain.program else "||")[2]:
+        says = "what stands behind `||`, where the training failed, is not carried over: the new launch ends then."
+        yield PortNote(root_of(training).line, says)
 
 
 def account_note(script: ReadScript, account: str, old: str, target: Cluster, decided: LaunchPlan) -> list[PortNote]:
@@ -165,7 +178,7 @@ def launcher_notes(script: ReadScript, layer: Layer, decided: LaunchPlan) -> lis
         if decided.config_file:
             says = f"{decided.config_file} is kept: it has to lie there; the launch line's counts go before its."
         notes.append(PortNote(at, says))
-    elif layer.name == "accelerate" and precision_of(script) == PLAIN_PRECISION:
+    elif layer.name == "accelerate" and not precision_of(script):
         says = f"The old script names no mixed precision, the new one says {decided.mixed_precision}: change it there."
         notes.append(PortNote(at, says))
     return notes
@@ -181,13 +194,13 @@ def own_config(script: ReadScript) -> str:
 
 
 def precision_of(script: ReadScript) -> str:
-    """The mixed precision that accelerate was told by an option or by a file that the script writes; `no` if none."""
+    """The mixed precision that accelerate was told by an option or by a file that the script writes; empty if none."""
     for layer in script.layers:
         if layer.name == "accelerate":
             said = [plain(value) for name, value in layer.options if name == "--mixed-precision"]
             settings = dict(configured(script, layer))
-            return said[-1] if said else settings.get("mixed_precision", PLAIN_PRECISION).strip("'\"")
-    return PLAIN_PRECISION
+            return said[-1] if said else settings.get("mixed_precision", "").strip("'\"")
+    return ""
 
 
 def line(script: ReadScript, *options: str) -> int:

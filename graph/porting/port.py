@@ -44,6 +44,8 @@ LIBRARIES: dict[str, str] = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 KIND_OPTIONS, KIND = re.compile(r"--?device([_-]type)?"), re.compile(r"(cuda|xpu)((?::\d+)?)")
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
 NO_GPUS = "the script asks for no GPUs and starts {}, no Python training: a port would make a GPU job of it"
+# `python <script>`: bash reads a redirection, which swallows the words behind it.
+GAP = re.compile(r"(?<=\s)<[A-Za-z_]+>(?=\s|$)")
 OUTPUT = re.compile(r"(?![/~.])[\w%/.{}-]+")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
@@ -73,6 +75,9 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     Raises InputError where the text is no script, starts no training program, or leaves something open.
     """
     script = read_script(text)
+    launch = script.text.split("\n")[script.training.line - 1] if script.training else ""
+    if gap := GAP.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", launch)):
+        raise InputError(f"the launch still holds the placeholder {gap[0]}: put your own there first")
     if script.language in NOT_SHELL.values():
         language = script.language[0].upper() + script.language[1:]
         raise InputError(f"this is a {language} program, not a launch script; give the script that starts it")
@@ -94,7 +99,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
         more = (*layout_note(request, record, target), *more)
     args, counted = counted_args(split(request.args), record, decided)
     late = () if request.args != own_request(record, part).args else part.late
-    decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late)))
+    decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late), request.job_name))
     said_args = changes is not None and changes.args is not None
     decided, threads = own_threads(decided, target)
     decided, batch = keep_batch(decided, None if said_args else own_request(record, part).total_gpus)
@@ -221,20 +226,23 @@ def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) 
     return None
 
 
-def own_choices(script: ReadScript, decided: LaunchPlan) -> LaunchPlan:
-    """The job's name, accelerate's configuration and its precision are the user's, where the script tells them."""
+def own_choices(script: ReadScript, decided: LaunchPlan, name: str | None) -> LaunchPlan:
+    """The job's name, accelerate's configuration and its precision are the user's, where the script tells them. name:
+    another one that was asked for."""
     directive = script.active.get("job-name")
-    if directive is not None and JOB_NAME.fullmatch(directive.value):
+    if name is None and directive is not None and JOB_NAME.fullmatch(directive.value):
         decided = replace(decided, job_name=directive.value)
     decided = replace(decided, config_file=own_config(script) if decided.launch.workers == "accelerate" else "")
     precision = precision_of(script)
-    return replace(decided, mixed_precision=precision) if precision in ("bf16", "fp16") else decided  # type: ignore[arg-type]
+    return replace(decided, mixed_precision=precision) if precision in ("bf16", "fp16", "no") else decided  # type: ignore[arg-type]
 
 
 def own_output(script: ReadScript, target: Cluster) -> str | None:
     """Where the script has its output written, in the words of the same scheduler; a full path is the old machine's."""
     directive = script.active.get("output")
-    if directive is None or directive.scheduler != target.scheduler or not OUTPUT.fullmatch(directive.value):
+    if directive is None or not OUTPUT.fullmatch(directive.value):
+        return None
+    if directive.scheduler != target.scheduler and re.search(r"[%{]", directive.value):
         return None
     return directive.value
 

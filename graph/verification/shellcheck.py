@@ -9,29 +9,13 @@ import sys
 from pathlib import Path
 
 from graph.verification.checks.template_rules import gap_lines
+from graph.verification.checks.words import WORDS
 from knowledge.data_file import parse_json
 from knowledge.types import Finding
 
 SECONDS = 20
 PAGE = "https://www.shellcheck.net/wiki/SC{}"
-# code -> what it says of the line, why it matters.
-CODES = {
-    1007: ("a blank stands behind the = of an assignment", "the variable stays empty and the value runs as a command"),
-    1018: ("a non-breaking blank stands in the code", "the shell takes it for a letter"),
-    1068: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
-    1101: ("blanks follow the backslash", "the command ends there instead of going on"),
-    1082: ("an invisible mark (BOM) begins the file", "the first two characters must be #!"),
-    1083: ("a brace stands alone here", "the shell takes it for a plain letter"),
-    1128: ("the #! line is not the first one", "it is an ordinary comment there"),
-    2050: ("the condition compares constants", "a $ is missing, so it is always the same"),
-    2121: ("`set x=1` sets no variable in bash", "write x=1"),
-    2125: ("a list of braces or stars stands in an assignment", "it is not expanded there"),
-    2157: ("the condition is always true", "a $ or a blank is missing"),
-    2171: ("a ] stands alone", "the [ before it is missing"),
-    2215: ("the line begins with an option", "the line above lacks its backslash"),
-    2281: ("a $ stands before the name that is set", "write NAME=value"),
-    2283: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
-}  # fmt: skip
+CODES: dict[int, list[str]] = WORDS["shellcheck"]
 
 # A brace alone; stars in a value, which is arithmetic where the name is declared a number.
 BRACE, STARS = 1083, 2125

@@ -7,7 +7,7 @@ import re
 from graph.extraction.sentences.answers import COUNTED, bare_numbers, most_devices
 from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.durations import hms
-from graph.extraction.sentences.lexicon import fold
+from graph.extraction.sentences.lexicon import FIELD_WORDS, fold
 from graph.extraction.sentences.line import BEHIND_NUMBER, OF_THEM, Line
 from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import SentenceReading
@@ -20,11 +20,8 @@ SHARES = {"third": 1 / 3, "quarter": 0.25, "quadruple": 4.0}
 MOST_STAGE = 3  # of ZeRO
 SHORTEST = 60  # seconds: a walltime changed by less was no number of time
 SECONDS = {"hour": 3600, "min": 60, "day": 86400}
-WITHDRAWN = {
-    "queue": re.compile(r"queue|partition|qos|schlange|cola"),
-    "account": re.compile(r"account|proje|alloc|konto"),
-    "walltime": re.compile(r"time|zeit|temps|tiempo"),
-}
+# What a person may leave open again, in words; of parts a withdrawal is an edit.
+TAKEN_BACK = ("walltime", "queue", "account")
 NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
 
 
@@ -34,11 +31,11 @@ def _change(name: str) -> re.Pattern[str]:
 
 def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     """The fields changed relative to `before`, and a bare number that corrects the count said last."""
+    return {**_one_change(reading, before, asked), **_added(fold(reading.message.said), before)}
+
+
+def _one_change(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     line = reading.line
-    longer = _added(fold(reading.message.said), before)
-    if longer:
-        others = _step(line, before)
-        return {**others, **longer}
     if amount := _amount(fold(reading.message.said), before):
         return amount
     if stage := _stage(fold(reading.message.said), before):
@@ -81,12 +78,11 @@ def _timed(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     return {"walltime": SaidValue(hms(int(found["n"]) * unit), found[0])}
 
 
-def withdrawn(folded: str, before: JobRequest) -> str | None:
-    """The field whose value words take back: `scrap the walltime`, `leave the queue open`."""
-    found = _change("withdrawn").search(folded)
-    what = (found["what"] or found["open"]) if found else ""
-    field = next((name for name, words in WITHDRAWN.items() if words.search(what)), None)
-    return field if field and getattr(before, field) is not None else None
+def withdrawn(folded: str, before: JobRequest) -> tuple[str, ...]:
+    """The fields whose value words take back: `scrap the walltime`, `leave the queue open`."""
+    told = [found["what"] or found["open"] for found in _change("withdrawn").finditer(folded)]
+    names = (name for name in TAKEN_BACK for words in told if re.fullmatch(FIELD_WORDS[name], words))
+    return tuple(name for name in dict.fromkeys(names) if getattr(before, name) is not None)
 
 
 def is_relative(folded: str) -> bool:

@@ -65,9 +65,8 @@ def reply(turn: DialogueInput) -> tuple[Intent, JobRequest]:
     before = turn.before or JobRequest()
     known = before != JobRequest()
     reading = read(turn.text, before)
-    gone = withdrawn(fold(reading.message.said), before) if known else None
-    if gone and gone not in reading.values:
-        reading = replace(reading, denied={**reading.denied, gone: frozenset((getattr(before, gone),))})
+    gone = [one for one in withdrawn(fold(reading.message.said), before) if one not in reading.values]
+    reading = replace(reading, denied={**reading.denied, **{one: frozenset((getattr(before, one),)) for one in gone}})
     if _resets(reading):
         before, known = JobRequest(), False
     findings = find(reading, before, turn)

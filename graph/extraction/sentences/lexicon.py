@@ -20,6 +20,23 @@ FOLDER = Path(__file__).parent
 FILLER = ""
 Entry = tuple[tuple[str, ...], str]
 
+# What people call the fields of a job.
+FIELD_WORDS = {
+    "walltime": r"hours?|time|walltime|minutes|limit|zeit|stunden|heures?|temps|horas?|tiempo|ore|tempo",
+    "nodes": r"nodes?|knoten|n[oœ]e?uds?|nodos?|nodi",
+    "gpus_per_node": r"gpus?|cards?",
+    "queue": r"queue|partition|qos",
+    "account": r"account|project|konto|compte|cuenta",
+    "strategy": r"strategy|method",
+    "mail": r"e?-?mails?",
+    "array": r"arrays?",
+    "args": r"arg\w*",
+    "environment": r"env\w*|conda|venv",
+    "container": r"container|image",
+    "job_name": r"name",
+    "requeue": r"requeue",
+    "output": r"output|logs?",
+}
 # A number; a word (letters with inner apostrophes, underscores, digits); a sign of a script without blanks; a mark.
 IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 PIECE = re.compile(

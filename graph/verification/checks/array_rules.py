@@ -14,7 +14,7 @@ from graph.verification.checks import sources
 from graph.verification.checks.flow_rules import WRITES
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
-from graph.verification.checks.tasks import task_text
+from graph.verification.checks.tasks import option_pairs, task_text
 
 NAME = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
 INDEX = re.compile(r"SLURM_ARRAY_TASK_ID|PBS_ARRAY_?(INDEX|ID)|LSB_JOBINDEX|SGE_TASK_ID")
@@ -26,6 +26,9 @@ OWN = re.compile(
 PORT = re.compile(r"--(master[_-]port|main[_-]process[_-]port)|MASTER_PORT")
 # What makes a log's name each task's own: its index, or the number that each task has as a job.
 EACH_LOG = re.compile(r"%\d*[ajJ]")
+GROWS = re.compile(
+    r"\bfor\s+\w+\s+in\s+([^;\n$*?{`\"']+?)\s*[;\n]\s*do\s+(\w+)\+=\((?:\"[^\"\n]*\"|'[^'\n]*'|[^\s()]+)\)\s*;?\s*done\b"
+)
 MOST_TASKS, MOST_LISTS = 2_000, 20
 SEPARATE = re.compile(r"\b(cd|pushd|mkdir|chdir)\b")
 # Line 0 of a list, which no command prints.
@@ -72,26 +75,15 @@ def array_clash(s: Subject) -> Iterator[Hit]:
         and not EACH_LOG.search(out.value)
         and not out.value.startswith("/dev/")
     ):
-        yield Hit(
-            out.line,
-            f"all tasks of the array write to {out.value[:40]}",
-            "write %A_%a into the name: each task opens the file anew",
-            sources.SBATCH,
-        )
+        says = f"all tasks of the array write to {out.value[:40]}"
+        yield Hit(out.line, says, "write %A_%a into the name: each task opens the file anew", sources.SBATCH)
     yield from one_file(s)
     if launch is None or not INDEX.search(whole_text(s)) or not TRAINS.search(plain(launch.program.entry)):
         return
-    words = [plain(word) for word in launch.program.args]
-    for at, word in enumerate(words):
-        option, joined, value = word.partition("=")
-        value = value if joined else words[at + 1] if at + 1 < len(words) else ""
+    for option, value in option_pairs(launch):
         if WRITES.fullmatch(option) and value and not value.startswith("-") and not OWN.search(reached(s, value)):
-            yield Hit(
-                launch.line,
-                f"{option} {value[:40]} is the same for all tasks of the array",
-                "they overwrite each other's files: put the array's index into it",
-                None,
-            )
+            says = f"{option} {value[:40]} is the same for all tasks of the array"
+            yield Hit(launch.line, says, "they overwrite each other's files: put the array's index into it")
             return
     if (s.job.exclusive or (s.cluster and s.cluster.whole_nodes)) or s.several_nodes:
         return
@@ -99,12 +91,8 @@ def array_clash(s: Subject) -> Iterator[Hit]:
     for layer in launch.layers:
         ports += [(launch.line, reached(s, plain(value))) for name, value in layer.options if PORT.fullmatch(name)]
     if ports and not any(OWN.search(reached(s, text)) or "$(" in text for _, text in ports):
-        yield Hit(
-            ports[-1][0],
-            "all tasks of the array meet at one port",
-            "two of them on one node: 'Address already in use'; add the array's index to it",
-            None,
-        )
+        says = "all tasks of the array meet at one port"
+        yield Hit(ports[-1][0], says, "two of them on one node: 'Address already in use'; add the array's index to it")
 
 
 def index_without_array(s: Subject) -> Iterator[Hit]:
@@ -128,12 +116,8 @@ def index_without_array(s: Subject) -> Iterator[Hit]:
     for number, line in s.code_lines:
         found = re.search(rf"\$\{{?({INDEX.pattern})(?!:?[-+=?])\b", line)
         if found and not re.search(rf"-[zn]\s+[\"']?\$\{{?{found[1]}|{found[1]}:?[-+=]", s.script.text):
-            yield Hit(
-                number,
-                f"{found[1]} is set in arrays alone, and no directive asks for one",
-                "it is empty in a single job",
-                None,
-            )
+            why = "it is empty in a single job"
+            yield Hit(number, f"{found[1]} is set in arrays alone, and no directive asks for one", why)
             return
 
 
@@ -206,7 +190,7 @@ def shown(numbers: list[int]) -> str:
 
 def lists(s: Subject) -> dict[str, int]:
     """Name -> entries, for arrays that the script writes down once, each entry in full."""
-    found: dict[str, int] = {}
+    found = dict(grown(s.script.text))
     for one in s.script.assignments:
         text = one.written.strip()
         sure = text.startswith("(") and text.endswith(")") and not re.search(r"[*?{}$`<]|\]=", text)
@@ -221,6 +205,14 @@ def lists(s: Subject) -> dict[str, int]:
         except ValueError:
             continue
     return found
+
+
+def grown(text: str) -> Iterator[tuple[str, int]]:
+    """Lists that begin empty and get one entry a turn of a loop over written words."""
+    for loop in GROWS.finditer(text):
+        name = loop[2]
+        if len(re.findall(rf"\b{name}\+?=", text)) == 2 and re.search(rf"(?m)^[^\S\n]*{name}=\(\)", text):
+            yield name, len(loop[1].split())
 
 
 def place_of(s: Subject, text: str, task: int, depth: int = 0) -> int | None:

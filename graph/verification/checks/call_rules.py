@@ -9,14 +9,16 @@ from difflib import get_close_matches
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import LaunchShape
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_tree import parse
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 from knowledge.launcher_options import LauncherTool, launcher_table
+from knowledge.types import Severity
 
 # What hands the words behind its options to the kernel, without a shell.
 EXECUTES = ("parallel", "spawner")
@@ -44,12 +46,7 @@ def behind_shell_text(s: Subject) -> Iterator[Hit]:
         words = [plain(word) for word in command.chain.positional]
         if words and not re.search(r"\$[@*0-9]|\$\{[@*0-9]", body):
             says = f"'{' '.join(words)[:40]}' stands behind the text of bash -c and does not reach the program"
-            yield Hit(
-                command.line,
-                says,
-                "the shell takes words behind its text as $0, $1, ...: put them inside the quotes",
-                sources.BASH,
-            )
+            yield Hit(command.line, says)
         command = command.outer
 
 
@@ -65,18 +62,15 @@ def variable_as_program(s: Subject) -> Iterator[Hit]:
                 at += 1 + taken
             if at < len(words) and (found := VARIABLE.match(words[at])):
                 says = f"{layer.name} takes {words[at][:40]} for the program that it is to start"
-                why = "only a shell sets variables in front of a command: 'No such file or directory'"
                 line = s.line(command.line)
                 edit = Edit(command.line, command.line, (line.replace(words[at], f"env {words[at]}", 1),))
-                yield Hit(command.line, f"{says}; set {found[1]} above, or with `env`", why, sources.BASH + "#Simple-Command-Expansion",
-                          edit=edit if words[at] in line else None)  # fmt: skip
+                yield Hit(command.line, f"{says}; set {found[1]} above, or with `env`", edit=edit if words[at] in line else None)  # fmt: skip
                 break
 
 
-def kept_from_expanding(s: Subject) -> Iterator[Hit]:
+def kept_from_expanding(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`--rdzv_endpoint='$HOST:29500'`: single quotes hand over the dollar sign itself."""
-    launch = s.launch
-    if launch is None or launch.command.outer is not None or "heredoc" in " ".join(launch.command.inside):
+    if launch.command.outer is not None or "heredoc" in " ".join(launch.command.inside):
         return
     program = launch.program
     last = len(launch.command.written) - len(program.args)
@@ -85,8 +79,7 @@ def kept_from_expanding(s: Subject) -> Iterator[Hit]:
         found = re.fullmatch(r"(--?[\w-]+=)?'([^']*\$\{?[A-Za-z_]\w*[^']*)'", word)
         if found and word in here and launch.command.chain.shell_text is None:
             says = f"{found[2][:40]} stands in single quotes: {launch.layers[-1].name if launch.layers else 'the launcher'} gets the dollar sign, not the value"
-            yield Hit(launch.line, says, "nothing expands what stands in single quotes", sources.BASH + "#Single-Quotes",
-                      edit=in_double_quotes(s, launch.line, word))  # fmt: skip
+            yield Hit(launch.line, says, edit=in_double_quotes(s, launch.line, word))
 
 
 def in_double_quotes(s: Subject, line: int, word: str) -> Edit | None:
@@ -98,13 +91,13 @@ def doubled_equals(s: Subject) -> Iterator[Hit]:
     for one in s.script.directives:
         if one.active and one.value.startswith("=") and f"{one.written}==" in one.raw:
             yield Hit(one.line, f"{one.written} has two =: its value is '{one.value}'", "the scheduler refuses the value",
-                      edit=Edit(one.line, one.line, (s.line(one.line).replace("==", "=", 1),)))  # fmt: skip
+                      edit=s.swapped(one.line, "==", "="))  # fmt: skip
     launch = s.launch
     for layer in launch.layers if launch else ():
         for name, value in layer.options:
             if launch and name.startswith("--") and plain(value).startswith("="):
-                yield Hit(launch.line, f"{name} of {layer.name} has two =: its value is '{plain(value)}'", f"{layer.name} refuses the value",
-                          PAGES.get(layer.name))  # fmt: skip
+                says = f"{name} of {layer.name} has two =: its value is '{plain(value)}'"
+                yield Hit(launch.line, says, f"{layer.name} refuses the value", PAGES.get(layer.name))
 
 
 def spawner_of_python(s: Subject) -> Iterator[Hit]:
@@ -121,12 +114,7 @@ def spawner_of_python(s: Subject) -> Iterator[Hit]:
             direct = first is not None and program is not None and plain(program.entry).endswith(".py")
             if direct and not layer.has("--no-python") and not is_launcher_module(command, first):
                 says = f"{layer.name} starts Python itself: '{plain(first or ())}' is taken for the program"
-                yield Hit(
-                    command.line,
-                    says,
-                    "it looks for a script of that name: name the program alone, or give --no-python",
-                    PAGES[layer.name],
-                )
+                yield Hit(command.line, says, source=PAGES[layer.name])
 
 
 def is_launcher_module(command: Command, python: object) -> bool:
@@ -136,12 +124,11 @@ def is_launcher_module(command: Command, python: object) -> bool:
     return words[at + 1 : at + 2] == ["-m"] and "torch.distributed" in " ".join(words[at : at + 3])
 
 
-def unknown_launcher_option(s: Subject) -> Iterator[Hit]:
+def unknown_launcher_option(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """An option that torchrun, accelerate or deepspeed does not have: its parser stops there."""
-    launch = s.launch
-    for layer in launch.layers if launch else ():
+    for layer in launch.layers:
         tool = launcher_table().by_name.get(layer.name)
-        if launch is None or tool is None or layer.name not in STRICT:
+        if tool is None or layer.name not in STRICT:
             continue
         known = sorted((tool.options.values | tool.options.flags | ALSO[layer.name]) - {"-"})
         for name, _ in layer.options:
@@ -183,12 +170,7 @@ def no_program(s: Subject) -> Iterator[Hit]:
             and command.chain.shell_text is None
             and launcher_table().by_name.get(layers[-1].written.rsplit("/", 1)[-1])
         ):
-            yield Hit(
-                command.line,
-                f"{layers[-1].name} is given no program",
-                "it stops: 'the following arguments are required: training_script'",
-                PAGES[layers[-1].name],
-            )
+            yield Hit(command.line, f"{layers[-1].name} is given no program", source=PAGES[layers[-1].name])
             return
 
 
@@ -201,10 +183,12 @@ def open_end(command: Command) -> bool:
 def below_exit(s: Subject) -> Iterator[Hit]:
     """An `exit` at the top level with a launch below it."""
     number = next((n for n, line in s.code_lines if re.match(r"exit\b(?!.*[|&])", line) and n not in in_blocks(s)), 0)
-    below = [line for n, line in s.code_lines if number and n > number]
     starts = r"\s*(srun|mpirun|mpiexec|torchrun|accelerate|deepspeed|jsrun|ibrun|python3?)\s"
-    if number and s.job.asked and any(re.match(starts, line) for line in below):
-        yield Hit(number, "the script ends here, above a launch", "what follows an exit never runs", sources.BASH)
+    launches = [n for n, line in s.code_lines if re.match(starts, line)]
+    if number and s.job.asked and launches and launches[-1] > number:
+        # Behind a launch that runs, the lines below may be switched off on purpose.
+        weight: Severity | None = "warning" if launches[0] < number else None
+        yield Hit(number, "the script ends here, above a launch", severity=weight)
 
 
 def in_blocks(s: Subject) -> set[int]:
@@ -214,47 +198,51 @@ def in_blocks(s: Subject) -> set[int]:
     return {line for node in blocks for line in range(node.start_point[0] + 1, node.end_point[0] + 2)}
 
 
-def stale_hosts(s: Subject) -> Iterator[Hit]:
+def stale_hosts(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A host file that the job does not write names the nodes of an earlier job."""
-    launch = s.launch
-    for layer in launch.layers if launch else ():
+    for layer in launch.layers:
         file = layer.role("hostfile")
         name = plain(file) if file is not None else ""
         base = name.rsplit("/", 1)[-1]
-        if (
-            launch is None
-            or not base
-            or "$" in name
-            or "*" in name
-            or name.startswith("<(")
-            or re.search(r"NODEFILE|/dev/null", name)
-        ):
+        if not base or re.search(r"[$*]|^<\(|NODEFILE|/dev/null", name):
             continue
         written = any(one.name.rsplit("/", 1)[-1] == base for one in s.script.documents)
-        if (
-            not written
-            and not re.search(
-                rf">>?\s*\S*{re.escape(base)}|(-o|tee|touch|cp|mv|rm)\b.*{re.escape(base)}", s.script.text
-            )
-            and s.job.asked
-        ):
-            yield Hit(
-                launch.line,
-                f"{layer.name} reads the host file {name[:40]}, which this job does not write",
-                "the nodes change from job to job: write it from the scheduler's list of nodes",
-                None,
-                "warning",
-            )
+        made = rf">>?\s*\S*{re.escape(base)}|(-o|tee|touch|cp|mv|rm)\b.*{re.escape(base)}"
+        if s.job.asked and not written and not re.search(made, s.script.text):
+            says = f"{layer.name} reads the host file {name[:40]}, which this job does not write"
+            yield Hit(launch.line, says, severity="warning")
+
+
+def excluding(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    """deepspeed with counts beside a list of hosts or devices."""
+    if launch.spawner is None or launch.spawner.name != "deepspeed":
+        return
+    argv = launch.command.argv
+    until = next((at for at, word in enumerate(argv) if word.endswith(".py")), len(argv))
+    own = [word.partition("=")[0].replace("_", "-") for word in argv[:until]]
+    count = next((one for one in own if one in ("--num-gpus", "--num-nodes")), "")
+    listed = next((one for one in own if one in ("--include", "--exclude")), "")
+    if count and listed:
+        yield Hit(launch.line, f"deepspeed is given {count.replace('-g', '_g').replace('-n', '_n')} beside {listed}")
 
 
 RULES = (
-    Rule("call-behind-text", "shell", "error", "words behind the text of `bash -c`, which do not reach the program", behind_shell_text, sources.BASH),
-    Rule("call-single-quotes", "shell", "error", "a variable in single quotes that the launcher gets unexpanded", kept_from_expanding),
+    launch_rule("launch-excluding", "launch", "error", "deepspeed with `--num_gpus` or `--num_nodes` beside `--include` or `--exclude`", excluding, sources.DEEPSPEED,
+                "deepspeed refuses both together: keep one of the two"),
+    Rule("call-behind-text", "shell", "error", "words behind the text of `bash -c`, which do not reach the program", behind_shell_text, sources.BASH,
+         why="the shell takes words behind its text as $0, $1, ...: put them inside the quotes"),
+    launch_rule("call-single-quotes", "shell", "error", "a variable in single quotes that the launcher gets unexpanded", kept_from_expanding, sources.BASH + "#Single-Quotes",
+                why="nothing expands what stands in single quotes"),
     Rule("call-doubled-equals", "shell", "error", "`--nodes==2`: a value that begins with =", doubled_equals),
-    Rule("launch-variable", "launch", "error", "`srun DEBUG=1 python train.py`: a variable where the launcher wants a program", variable_as_program),
-    Rule("launch-python", "launch", "error", "`torchrun python train.py`: the spawner starts Python itself", spawner_of_python),
-    Rule("launch-option", "launch", "error", "an option that torchrun, accelerate or deepspeed does not have", unknown_launcher_option),
-    Rule("launch-no-program", "launch", "error", "a spawner with no program to start", no_program),
-    Rule("shell-exit", "shell", "error", "a launch below an `exit` at the top level", below_exit),
-    Rule("launch-hostfile", "launch", "warning", "a host file that the job does not write", stale_hosts),
+    Rule("launch-variable", "launch", "error", "`srun DEBUG=1 python train.py`: a variable where the launcher wants a program", variable_as_program, sources.BASH + "#Simple-Command-Expansion",
+         why="only a shell sets variables in front of a command: 'No such file or directory'"),
+    Rule("launch-python", "launch", "error", "`torchrun python train.py`: the spawner starts Python itself", spawner_of_python,
+         why="it looks for a script of that name: name the program alone, or give --no-python"),
+    launch_rule("launch-option", "launch", "error", "an option that torchrun, accelerate or deepspeed does not have", unknown_launcher_option),
+    Rule("launch-no-program", "launch", "error", "a spawner with no program to start", no_program,
+         why="it stops: 'the following arguments are required: training_script'"),
+    Rule("shell-exit", "shell", "error", "a launch below an `exit` at the top level", below_exit, sources.BASH,
+         why="what follows an exit never runs"),
+    launch_rule("launch-hostfile", "launch", "warning", "a host file that the job does not write", stale_hosts,
+                why="the nodes change from job to job: write it from the scheduler's list of nodes"),
 )  # fmt: skip

@@ -6,17 +6,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
+from math import prod
 
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launch_shape import NODE_SPAWNERS, LaunchShape
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.rule import Hit, launch_rule
 from graph.verification.checks.subject import Subject
 from knowledge.word_lists import in_order
 
 DEVICES = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES|ZE_AFFINITY_MASK")
+# A size of a parallel group by the first letter of its kind.
+PARALLEL = re.compile(r"--([tpdc]p|tensor|pipeline|data|context)(-model)?(-parallel)?(-size|-degree)?")
 # Programs that start all nodes themselves: GPT-NeoX's deepy.py calls DeepSpeed's runner.
 SELF_STARTING = re.compile(r"(^|/)deepy\.py$")
 
@@ -26,10 +30,10 @@ def node_spawner(launch: LaunchShape | None) -> Layer | None:
     return found if found is not None and found.name in NODE_SPAWNERS else None
 
 
-def once_per_rank(s: Subject) -> Iterator[Hit]:
+def once_per_rank(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`srun torchrun` with four tasks a node: four torchruns on each node, each with four processes."""
-    launch, layer = s.launch, node_spawner(s.launch)
-    if launch is None or layer is None or launch.parallel is None or (launch.per_node or 1) < 2:
+    layer = node_spawner(launch)
+    if layer is None or launch.parallel is None or (launch.per_node or 1) < 2:
         return
     machines = launch.number(layer, "nodes")
     if launch.procs == 1 and machines is not None and machines == launch.tasks:
@@ -38,8 +42,7 @@ def once_per_rank(s: Subject) -> Iterator[Hit]:
     says = (
         f"{launch.parallel.name} starts {launch.per_node} {layer.name}s on every node, {each}: it is wanted once a node"
     )
-    yield Hit(launch.line, says, "they fight for the same ports and GPUs: 'address already in use', or a wait that never ends",
-              sources.TORCHRUN)  # fmt: skip
+    yield Hit(launch.line, says)
 
 
 def one_node_meant(launch: LaunchShape) -> bool:
@@ -49,28 +52,18 @@ def one_node_meant(launch: LaunchShape) -> bool:
     return one and launch.parallel is None
 
 
-def first_node_only(s: Subject) -> Iterator[Hit]:
+def first_node_only(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A batch script runs on the first node; nothing reaches the others by itself."""
-    launch = s.launch
-    if launch is None or not s.several_nodes or launch.parallel or launch.remote or reaches_others(s):
+    if not s.several_nodes or launch.parallel or launch.remote or reaches_others(s):
         return
     layer = launch.spawner
     if one_node_meant(launch):
-        yield Hit(
-            launch.line,
-            f"the launch is told one node; the job has {s.job.nodes}",
-            "the others are charged and idle",
-            None,
-            "warning",
-        )
+        why = "the others are charged and idle"
+        yield Hit(launch.line, f"the launch is told one node; the job has {s.job.nodes}", why, severity="warning")
     elif layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
         says = f"{layer.name} starts on the first node only; the job has {s.job.nodes}"
-        yield Hit(
-            launch.line,
-            says,
-            "a batch script runs on the first node: the outer launcher starts one a node",
-            sources.TORCHRUN,
-        )
+        why = "a batch script runs on the first node: the outer launcher starts one a node"
+        yield Hit(launch.line, says, why, sources.TORCHRUN)
     elif (
         layer is None
         and launch.program.interpreter
@@ -78,13 +71,8 @@ def first_node_only(s: Subject) -> Iterator[Hit]:
         and is_python(launch.root.fields[0])
     ):
         says = f"the program starts on the first node only; the job has {s.job.nodes}"
-        yield Hit(
-            launch.line,
-            says,
-            "a batch script runs on the first node, and nothing here starts it on the others",
-            None,
-            "warning",
-        )
+        why = "a batch script runs on the first node, and nothing here starts it on the others"
+        yield Hit(launch.line, says, why, severity="warning")
 
 
 def reaches_others(s: Subject) -> bool:
@@ -100,54 +88,42 @@ def reaches_others(s: Subject) -> bool:
     return own or any(f" {word} " in f" {text} " for word in words) or bool(s.script.jobs)
 
 
-def deepspeed_alone(s: Subject) -> Iterator[Hit]:
-    launch = s.launch
-    layer = launch.spawner if launch else None
-    if launch is None or layer is None or layer.name != "deepspeed" or not s.several_nodes:
+def deepspeed_alone(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    layer = launch.spawner
+    if layer is None or layer.name != "deepspeed" or not s.several_nodes:
         return
     if launch.parallel is not None and (launch.tasks or 0) > 1 and not layer.has("--no-ssh"):
         says = (
             f"{launch.parallel.name} starts the deepspeed launcher {launch.tasks} times; it starts all nodes by itself"
         )
-        yield Hit(
-            launch.line,
-            says,
-            "start it once with --hostfile, or start the program itself by the parallel launcher",
-            sources.DEEPSPEED,
-        )
+        why = "start it once with --hostfile, or start the program itself by the parallel launcher"
+        yield Hit(launch.line, says, why)
     elif launch.parallel is None and layer.role("hostfile") is None and not launch.open and not launch.remote:
         says = f"deepspeed has no --hostfile and uses the first node only; the job has {s.job.nodes}"
-        yield Hit(
-            launch.line,
-            says,
-            "it knows other nodes only from a host file (lines `NAME slots=GPUS`)",
-            sources.DEEPSPEED,
-            "warning",
-        )
+        why = "it knows other nodes only from a host file (lines `NAME slots=GPUS`)"
+        yield Hit(launch.line, says, why, severity="warning")
 
 
-def processes_per_node(s: Subject) -> Iterator[Hit]:
+def processes_per_node(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """torchrun's processes against the GPUs of a node."""
-    launch, layer = s.launch, node_spawner(s.launch)
-    if launch is None or layer is None or launch.procs is None or (launch.per_node or 1) > 1:
+    layer = node_spawner(launch)
+    if layer is None or launch.procs is None or (launch.per_node or 1) > 1:
         return
-    if layer.role("per_node") is None and "PET_NPROC_PER_NODE" in s.exported:
+    if layer.role("per_node") is None and (launch.open or "PET_NPROC_PER_NODE" in s.exported):
         return
     words = f"{layer.name} starts {launch.procs} processes a node"
     starter = launch.parallel
     told = launch.number(starter, "gpus_per_task") if starter is not None else None
     each = told or (s.job.gpus_per_task if starter is not None and starter.name == "srun" else None)
     if each and starter is not None and launch.per_node == 1 and launch.procs > each * s.tiles:
-        yield Hit(launch.line, f"{words}; {starter.name} gives its one task there {each} GPU{'s' * (each > 1)}",
-                  "GPUs are counted for a task, and the task is the spawner: 'invalid device ordinal'", sources.TORCHRUN)  # fmt: skip
+        yield Hit(launch.line, f"{words}; {starter.name} gives its one task there {each} GPU{'s' * (each > 1)}")
         return
     yield from against_devices(s, launch, launch.procs, words)
 
 
-def tasks_per_node(s: Subject) -> Iterator[Hit]:
+def tasks_per_node(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """One rank a GPU where the parallel launcher starts the ranks itself."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.spawner is not None or launch.per_node is None:
+    if launch.parallel is None or launch.spawner is not None or launch.per_node is None:
         return
     if launch.program.kind not in ("script", "module") or launch.tasks == 1 or launch.per_node == 1:
         return  # Lightning, Ray and their like start their own processes
@@ -167,6 +143,7 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     part = launch.root.background and (
         any(DEVICES.fullmatch(name) for name, _ in launch.root.assignments)
         or any(layer.has("--gpu-ids") or layer.has("--include") for layer in launch.layers)
+        or (launch.parallel is not None and any(launch.parallel.has(one) for one in ("-G", "--gpus", "--gres")))
     )
     if not devices or procs == devices or s.set_to("PART_DEVICES") or part:
         return
@@ -174,17 +151,17 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     kinds = {kind.gpus.tile_name for kind in s.node_types if kind.gpus.tiles_per_gpu > 1}
     unit = unit.replace("GPUs", f"devices ({next(iter(kinds)) or 'tile'}s)") if kinds else unit
     if procs > devices:
-        yield Hit(launch.line, f"{words}; {unit}", "ranks without a GPU of their own fail: 'invalid device ordinal', 'Duplicate GPU detected'",
-                  sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),))  # fmt: skip
+        why = "ranks without a GPU of their own fail: 'invalid device ordinal', 'Duplicate GPU detected'"
+        yield Hit(launch.line, f"{words}; {unit}", why, sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),))
     elif asked:
         yield Hit(launch.line, f"{words}; {unit}: {devices - procs} stay idle", "one rank drives one device", sources.TORCH_DISTRIBUTED,
                   "warning", change=(("gpus_per_node", devices),))  # fmt: skip
 
 
-def machine_count(s: Subject) -> Iterator[Hit]:
+def machine_count(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """torchrun --nnodes, accelerate --num_machines against the nodes that it is started on."""
-    launch, layer = s.launch, node_spawner(s.launch)
-    if launch is None or layer is None or launch.remote:
+    layer = node_spawner(launch)
+    if layer is None or launch.remote:
         return
     role = layer.role("nodes")
     said = launch.number(layer, "nodes")
@@ -197,14 +174,14 @@ def machine_count(s: Subject) -> Iterator[Hit]:
         if said > on
         else "the extra ones are turned away or form groups of their own"
     )
-    yield Hit(launch.line, f"{word} is {said}, and {launch.parallel.name if launch.parallel else 'the launcher'} starts it on {on} nodes", end,
-              sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)  # fmt: skip
+    yield Hit(launch.line, f"{word} is {said}, and {launch.parallel.name if launch.parallel else 'the launcher'} starts it on {on} nodes",
+              end, sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)  # fmt: skip
 
 
-def machine_count_missing(s: Subject) -> Iterator[Hit]:
+def machine_count_missing(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A spawner on several nodes that is told of one: each node trains alone."""
-    launch, layer = s.launch, node_spawner(s.launch)
-    if launch is None or layer is None or launch.parallel is None or launch.open or launch.remote:
+    layer = node_spawner(launch)
+    if layer is None or launch.parallel is None or launch.open or launch.remote:
         return
     several = launch.per_node == 1 and (launch.tasks or 1) > 1
     alone = layer.has("--standalone")
@@ -217,18 +194,13 @@ def machine_count_missing(s: Subject) -> Iterator[Hit]:
     options = {"accelerate": "no --num_machines", "composer": "no --world_size"}
     word = "--standalone" if alone else options.get(layer.name, "no --nnodes")
     says = f"{layer.name} runs on {launch.tasks} nodes with {word}: every node trains alone"
-    yield Hit(
-        launch.line,
-        says,
-        "by default it starts a group of one node",
-        sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE,
-    )
+    yield Hit(launch.line, says, source=sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)
 
 
-def total_processes(s: Subject) -> Iterator[Hit]:
+def total_processes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """accelerate's --num_processes counts all nodes."""
-    launch, layer = s.launch, node_spawner(s.launch)
-    if launch is None or layer is None or layer.name != "accelerate":
+    layer = node_spawner(launch)
+    if layer is None or layer.name != "accelerate":
         return
     total, machines = launch.number(layer, "tasks"), launch.number(layer, "nodes")
     if total is None or machines is None or machines < 2:
@@ -237,16 +209,39 @@ def total_processes(s: Subject) -> Iterator[Hit]:
     if total % machines or (devices and total == devices and total // machines < devices):
         says = f"--num_processes is {total} for {machines} machines: it counts the processes of all of them"
         says += f" ({machines} x {devices} = {machines * devices})" if devices else ""
-        yield Hit(launch.line, says, "accelerate divides it by the number of machines", sources.ACCELERATE)
+        yield Hit(launch.line, says)
+
+
+def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    """Tensor, pipeline and data parallelism as the program is told them, against the ranks that are started."""
+    ranks = launch.tasks if launch.spawner is None else launch.procs and launch.procs * (launch.nodes or 1)
+    words = [part for word in launch.program.args for part in plain(word).split("=", 1)]
+    sizes = {
+        found[1][0]: int(after)
+        for name, after in pairwise(words)
+        if (found := PARALLEL.fullmatch(name.replace("_", "-"))) and after.isdigit()
+    }
+    whole, product = "d" in sizes, prod(sizes.values())
+    if not ranks or not product or len(sizes) < 2 or ranks == product or (not whole and ranks % product == 0):
+        return
+    told = " x ".join(str(one) for one in sizes.values())
+    says = f"the parallel sizes are {told} = {product}; {ranks} ranks are started"
+    yield Hit(launch.line, says)
 
 
 RULES = (
-    Rule("launch-once-per-rank", "launch", "error", "torchrun or accelerate started by every task instead of once a node", once_per_rank),
-    Rule("launch-first-node-only", "launch", "error", "several nodes, and nothing starts the program on the others", first_node_only),
-    Rule("launch-deepspeed", "launch", "error", "the deepspeed launcher started many times, or without a host file", deepspeed_alone),
-    Rule("launch-processes", "launch", "error", "processes a node and GPUs a node differ", processes_per_node),
-    Rule("launch-ranks", "launch", "error", "ranks a node and GPUs a node differ (on tiles too)", tasks_per_node),
-    Rule("launch-machines", "launch", "error", "--nnodes or --num_machines is not the number of nodes it is started on", machine_count),
-    Rule("launch-machines-missing", "launch", "error", "a spawner on several nodes that is told of one", machine_count_missing),
-    Rule("launch-num-processes", "launch", "error", "accelerate's --num_processes counts all machines", total_processes),
+    launch_rule("launch-sizes", "launch", "warning", "tensor, pipeline and data parallel sizes that do not give the number of ranks", parallel_sizes,
+                why="programs multiply them and compare with the world size: they stop where the two differ"),
+    launch_rule("launch-once-per-rank", "launch", "error", "torchrun or accelerate started by every task instead of once a node", once_per_rank, sources.TORCHRUN,
+                why="they fight for the same ports and GPUs: 'address already in use', or a wait that never ends"),
+    launch_rule("launch-first-node-only", "launch", "error", "several nodes, and nothing starts the program on the others", first_node_only),
+    launch_rule("launch-deepspeed", "launch", "error", "the deepspeed launcher started many times, or without a host file", deepspeed_alone, sources.DEEPSPEED),
+    launch_rule("launch-processes", "launch", "error", "processes a node and GPUs a node differ", processes_per_node, sources.TORCHRUN,
+                why="GPUs are counted for a task, and the task is the spawner: 'invalid device ordinal'"),
+    launch_rule("launch-ranks", "launch", "error", "ranks a node and GPUs a node differ (on tiles too)", tasks_per_node),
+    launch_rule("launch-machines", "launch", "error", "--nnodes or --num_machines is not the number of nodes it is started on", machine_count),
+    launch_rule("launch-machines-missing", "launch", "error", "a spawner on several nodes that is told of one", machine_count_missing,
+                why="by default it starts a group of one node"),
+    launch_rule("launch-num-processes", "launch", "error", "accelerate's --num_processes counts all machines", total_processes, sources.ACCELERATE,
+                why="accelerate divides it by the number of machines"),
 )  # fmt: skip

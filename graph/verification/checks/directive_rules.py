@@ -25,6 +25,7 @@ from graph.verification.checks.option_tables import (
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.slurm_options import slurm_options
+from knowledge.types import Severity
 from knowledge.word_lists import word_set
 
 WEIGHTY = word_set(
@@ -48,10 +49,6 @@ def own_lines(s: Subject) -> Iterator[DirectiveLine]:
 def seen(one: DirectiveLine) -> bool:
     """Whether the scheduler reads the line at all: a later one of the same name does not keep it from that."""
     return one.active or "says it again" in one.why_not
-
-
-def swapped(s: Subject, line: int, old: str, new: str) -> Edit:
-    return Edit(line, line, (s.line(line).replace(old, new, 1),))
 
 
 def unknown_option(s: Subject) -> Iterator[Hit]:
@@ -83,12 +80,12 @@ def slurm_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
     near = get_close_matches(name, SLURM_LONG, 1, 0.75)
     if near:
         says = f"sbatch has no option --{name}; the nearest is --{near[0]}"
-        yield Hit(one.line, says, "sbatch refuses a script with an option that it does not know", None, "error",
-                  edit=swapped(s, one.line, one.written, f"--{near[0]}"))  # fmt: skip
+        yield Hit(one.line, says, "sbatch refuses a script with an option that it does not know",
+                  severity="error", edit=s.swapped(one.line, one.written, f"--{near[0]}"))  # fmt: skip
     else:
         says = f"--{name} is none of sbatch's own options"
         why = "unless a plug-in of the site adds it, sbatch refuses the script"
-        yield Hit(one.line, says, why, None, "warning")
+        yield Hit(one.line, says, why, severity="warning")
 
 
 def of_some_releases(one: DirectiveLine, name: str) -> Iterator[Hit]:
@@ -107,8 +104,8 @@ def slurm_letter(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
     whole = re.search(rf"(?<=\s){re.escape(one.written)}[\w-]*", one.raw)
     name = (whole[0] if whole else one.written).lstrip("-")
     if len(name) > 3 and name.replace("_", "-") in SLURM_LONG:
-        yield Hit(one.line, f"-{name} has one hyphen: long options take two", why,
-                  edit=swapped(s, one.line, f"-{name}", f"--{name.replace('_', '-')}"))  # fmt: skip
+        says = f"-{name} has one hyphen: long options take two"
+        yield Hit(one.line, says, why, edit=s.swapped(one.line, f"-{name}", f"--{name.replace('_', '-')}"))
     elif name[:1] not in SLURM_LETTERS:
         yield Hit(one.line, f"sbatch has no option -{name[:1]}", why)
 
@@ -124,15 +121,14 @@ def pbs_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
     if letter.startswith("--") and len(letter) > 2:
         yield Hit(one.line, f"qsub has no option {letter}", "qsub takes single letters only and refuses the script")
     elif letter[1:2] not in PBS_LETTERS:
-        yield Hit(
-            one.line, f"qsub has no option {letter}", "qsub refuses a script with an option that it does not know"
-        )
+        why = "qsub refuses a script with an option that it does not know"
+        yield Hit(one.line, f"qsub has no option {letter}", why)
     elif resource and resource not in PBS_RESOURCES:
         near = get_close_matches(resource, PBS_RESOURCES - {"switch"}, 1, 0.8)
         if near and len(resource) > 4:
             says = f"no resource is called '{resource}'; the nearest is '{near[0]}'"
-            yield Hit(one.line, says, "qsub answers 'Unknown resource' and refuses the script",
-                      edit=swapped(s, one.line, resource, near[0]))  # fmt: skip
+            why = "qsub answers 'Unknown resource' and refuses the script"
+            yield Hit(one.line, says, why, edit=s.swapped(one.line, resource, near[0]))
 
 
 def lsf_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
@@ -141,7 +137,7 @@ def lsf_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
         return
     near = get_close_matches(name, [o for o in LSF_OPTIONS if len(o) > 2], 1, 0.75)
     says = f"bsub has no option -{name}" + (f"; the nearest is -{near[0]}" if near else "")
-    edit = swapped(s, one.line, one.written, f"-{near[0]}") if near else None
+    edit = s.swapped(one.line, one.written, f"-{near[0]}") if near else None
     yield Hit(one.line, says, "bsub refuses a script with an option that it does not know", edit=edit)
 
 
@@ -155,7 +151,7 @@ def flux_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
     if name not in FLUX_LONG and not any(full.startswith(name) for full in FLUX_LONG):
         near = get_close_matches(name, FLUX_LONG, 1, 0.75)
         says = f"flux batch has no option --{name}" + (f"; the nearest is --{near[0]}" if near else "")
-        edit = swapped(s, one.line, one.written, f"--{near[0]}") if near else None
+        edit = s.swapped(one.line, one.written, f"--{near[0]}") if near else None
         yield Hit(one.line, says, why, edit=edit)
 
 
@@ -170,11 +166,11 @@ def badly_joined(s: Subject) -> Iterator[Hit]:
         blank, short = joins(one.raw)
         why = f"{SUBMITS[s.scheduler]} takes the equals sign, or nothing, for the value and refuses the script"
         if blank and one.written == blank[1]:
-            yield Hit(one.line, f"blanks stand around the = of {blank[1]}", why,
-                      edit=swapped(s, one.line, blank[0], f"{blank[1]}="))  # fmt: skip
+            says = f"blanks stand around the = of {blank[1]}"
+            yield Hit(one.line, says, why, edit=s.swapped(one.line, blank[0], f"{blank[1]}="))
         elif short and s.scheduler == "slurm" and one.written == short[1]:
-            yield Hit(one.line, f"{short[1]} is followed by =: a short option takes its value after a blank", why,
-                      edit=swapped(s, one.line, short[0], f"{short[1]} "))  # fmt: skip
+            says = f"{short[1]} is followed by =: a short option takes its value after a blank"
+            yield Hit(one.line, says, why, edit=s.swapped(one.line, short[0], f"{short[1]} "))
 
 
 @lru_cache(maxsize=256)
@@ -197,12 +193,12 @@ def misspelt_mark(s: Subject) -> Iterator[Hit]:
             continue
         word = found[1]
         same = word == wanted or (s.scheduler == "flux" and word in ("flux", "FLUX"))
-        if (line.startswith("# ") and word.islower()) or re.search(r"\s(<|\S+\.\w+\s*$)", line[found.end() :]):
+        apart, low = line.startswith("# "), word.islower()
+        if (apart and low) or ((apart or low) and re.search(r"\s(<|\S+\.\w+\s*$)", line[found.end() :])):
             continue  # `# sbatch -N 4 job.sh` tells how the script is submitted
         if is_slip(word.upper(), wanted) and not same:
-            yield Hit(number, f"{line.split()[0]} is not {mark}: the line is an ordinary comment",
-                      "the scheduler reads only its exact mark, so this option is silently left out",
-                      edit=Edit(number, number, (re.sub(r"^#[ \t]?\w+:?", mark, line, count=1),)))  # fmt: skip
+            says = f"{line.split()[0]} is not {mark}: the line is an ordinary comment"
+            yield Hit(number, says, edit=Edit(number, number, (re.sub(r"^#[ \t]?\w+:?", mark, line, count=1),)))
 
 
 def is_slip(word: str, mark: str) -> bool:
@@ -243,8 +239,9 @@ def commented_out(s: Subject) -> Iterator[Hit]:
         if one.why_not == "it is commented out" and one.option not in active and one.line not in told:
             told.add(one.line)
             if one.option in WEIGHTY and re.match(r"#[#\s]*#|#\s+[A-Z]+\s+-", one.raw):
-                yield Hit(one.line, f"{one.written} is commented out, and no other line sets it",
-                          "a line that does not begin with the exact mark is a comment to the scheduler")  # fmt: skip
+                # `##SBATCH` switches a line off; a blank behind the # is as often a slip.
+                slip: Severity | None = "warning" if re.match(r"#[ \t]+[A-Z]+\s+-", one.raw) else None
+                yield Hit(one.line, f"{one.written} is commented out, and no other line sets it", severity=slip)
 
 
 def other_scheduler(s: Subject) -> Iterator[Hit]:
@@ -256,14 +253,13 @@ def other_scheduler(s: Subject) -> Iterator[Hit]:
     foreign = [one for one in lines if one.scheduler != mine]
     if foreign and len(foreign) == len(lines):
         says = f"{foreign[0].raw.split()[0]} directives mean nothing on {name}: it takes {MARKS[mine]} lines"
-        yield Hit(
-            foreign[0].line, says, f"{SUBMITS[mine]} reads them as comments, so the job gets defaults or is refused"
-        )
+        why = f"{SUBMITS[mine]} reads them as comments, so the job gets defaults or is refused"
+        yield Hit(foreign[0].line, says, why)
     elif foreign and not any(one.scheduler == foreign[0].scheduler for one in lines if one.scheduler == mine):
         stray = foreign if len({one.line for one in foreign}) == 1 and len(lines) > 3 else []
         for one in stray[:1]:
             says = f"this is a directive of another batch system; {name} takes {MARKS[mine]} lines"
-            yield Hit(one.line, says, "it is not read as one, so what it asks for is left out", None, "warning")
+            yield Hit(one.line, says, "it is not read as one, so what it asks for is left out", severity="warning")
 
 
 def said_twice(s: Subject) -> Iterator[Hit]:
@@ -279,15 +275,18 @@ def said_twice(s: Subject) -> Iterator[Hit]:
             and not s.script.jobs
         ):
             says = f"{one.written} is {one.value or 'set'} here and {last.value or 'set'} on line {last.line}"
-            yield Hit(one.line, says, "of two directives with one name the last one counts")
+            yield Hit(one.line, says)
 
 
 RULES = (
     Rule("directive-unknown-option", "directives", "error", "an option that the scheduler does not have (with the nearest one)", unknown_option, sources.SBATCH),
     Rule("directive-badly-joined", "directives", "error", "`--nodes = 2`, `-N=2`: the value is lost", badly_joined, sources.SBATCH),
-    Rule("directive-misspelt-mark", "directives", "error", "`#SBTACH`, `#pbs`: a comment instead of a directive", misspelt_mark, sources.SBATCH),
+    Rule("directive-misspelt-mark", "directives", "error", "`#SBTACH`, `#pbs`: a comment instead of a directive", misspelt_mark, sources.SBATCH,
+         why="the scheduler reads only its exact mark, so this option is silently left out"),
     Rule("directive-after-command", "directives", "error", "a directive below the first command, silently ignored", moved_up, sources.SBATCH),
-    Rule("directive-commented-out", "directives", "info", "a weighty option that only stands commented out (`##SBATCH`)", commented_out, sources.SBATCH),
+    Rule("directive-commented-out", "directives", "info", "a weighty option that only stands commented out (`##SBATCH`)", commented_out, sources.SBATCH,
+         why="a line that does not begin with the exact mark is a comment to the scheduler"),
     Rule("directive-other-scheduler", "directives", "error", "directives of another batch system than the machine's", other_scheduler),
-    Rule("directive-said-twice", "directives", "warning", "the same option twice with different values", said_twice, sources.SBATCH),
+    Rule("directive-said-twice", "directives", "warning", "the same option twice with different values", said_twice, sources.SBATCH,
+         why="of two directives with one name the last one counts"),
 )  # fmt: skip

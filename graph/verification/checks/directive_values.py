@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from graph.extraction.directives import DirectiveLine
 from graph.verification.checks import sources
-from graph.verification.checks.directive_rules import own_lines, seen, swapped
+from graph.verification.checks.directive_rules import own_lines, seen
 from graph.verification.checks.option_tables import SUBMITS, TIME_OPTION, WALLTIME_FORMS, WALLTIMES
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
@@ -35,6 +35,8 @@ COUNTS = {
     "cpus-per-task": r"\d+",
     "time": r".*",
 }
+# sbatch's letters in a file's name, and the variables that hold the same (sbatch(1), "filename pattern").
+IN_LOG_NAMES = {"j": "SLURM_JOB_ID", "A": "SLURM_ARRAY_JOB_ID", "a": "SLURM_ARRAY_TASK_ID", "u": "USER"}
 NOT_EXPANDED = {"slurm": "sbatch", "pbs": "qsub"}
 
 
@@ -46,7 +48,7 @@ def walltime_format(s: Subject) -> Iterator[Hit]:
         if not form.fullmatch(one.value) and "$" not in one.value and not ANGLE.search(one.value):
             new = rewritten(s.scheduler, one.value)
             says = f"'{one.value}' is no walltime: write {WALLTIME_FORMS[s.scheduler]}"
-            edit = swapped(s, one.line, one.value, new) if new and one.value else None
+            edit = s.swapped(one.line, one.value, new) if new and one.value else None
             yield Hit(one.line, says, f"{SUBMITS[s.scheduler]} refuses a time that it cannot read", edit=edit)
 
 
@@ -55,11 +57,7 @@ def walltime_short(s: Subject) -> Iterator[Hit]:
     time, option = s.job.walltime, TIME_OPTION.get(s.scheduler, "")
     one = s.job.asked.get(option)
     if time is not None and one is not None and 0 < time <= 120 and one.value.count(":") == 1:
-        yield Hit(
-            one.line,
-            f"'{one.value}' is {time:.0f} seconds",
-            "of two numbers the first is minutes (in LSF hours): write HH:MM:SS where hours are meant",
-        )
+        yield Hit(one.line, f"'{one.value}' is {time:.0f} seconds")
 
 
 def rewritten(scheduler: str, text: str) -> str | None:
@@ -88,7 +86,7 @@ def placeholder(s: Subject) -> Iterator[Hit]:
     says = f"{one.written.split()[-1]} {holds}: put your own there"
     if others:
         says += f"; so do lines {', '.join(map(str, others[:6]))}{' and more' if len(others) > 6 else ''}"
-    yield Hit(first, says, "the scheduler takes it to the letter and refuses the job")
+    yield Hit(first, says)
 
 
 def is_empty(s: Subject, one: DirectiveLine) -> bool:
@@ -132,9 +130,9 @@ def variable(s: Subject) -> Iterator[Hit]:
             if s.scheduler == "slurm" and weight == "warning"
             else ": write the value itself"
         )
-        yield Hit(one.line, f"{found[0]} is not expanded in a directive{instead}",
-                  f"{tool} reads directives itself, as comments, and knows no shell variables",
-                  severity="warning" if weight == "warning" else None)  # fmt: skip
+        says = f"{found[0]} is not expanded in a directive{instead}"
+        why = f"{tool} reads directives itself, as comments, and knows no shell variables"
+        yield Hit(one.line, says, why, severity="warning" if weight == "warning" else None)
 
 
 def number_format(s: Subject) -> Iterator[Hit]:
@@ -163,22 +161,19 @@ def pbs_select(s: Subject) -> Iterator[Hit]:
         blank = re.search(r"-l\s+\S+,\s+\w+=", one.raw) or re.search(r"-l\s+\w+\s+=|-l\s+\w+=\s", one.raw)
         if blank:
             yield Hit(one.line, "a blank stands inside the resource list", "qsub reads only up to the blank and refuses the rest",
-                      edit=swapped(s, one.line, blank[0], squeezed(blank[0])))  # fmt: skip
+                      edit=s.swapped(one.line, blank[0], squeezed(blank[0])))  # fmt: skip
         elif one.option == "select" and not re.fullmatch(
             r"\d+(:[\w.-]+=[^:+=\s]+)*(\+\d+(:[\w.-]+=[^:+=\s]+)*)*", one.value
         ):
             if "$" not in one.value and not ANGLE.search(one.value):
-                yield Hit(one.line, f"'select={one.value}' is no list of chunks: write select=NODES:name=value",
-                          "qsub refuses a selection that it cannot read")  # fmt: skip
+                says = f"'select={one.value}' is no list of chunks: write select=NODES:name=value"
+                yield Hit(one.line, says, "qsub refuses a selection that it cannot read")
         elif one.option == "select" and re.search(r":ppn=", one.value):
             yield Hit(one.line, "ppn belongs to -l nodes=; in a chunk it is mpiprocs", "qsub knows no chunk resource ppn",
-                      edit=swapped(s, one.line, ":ppn=", ":mpiprocs="))  # fmt: skip
+                      edit=s.swapped(one.line, ":ppn=", ":mpiprocs="))  # fmt: skip
         elif one.option in ("nodes", "ncpus", "ngpus", "mpiprocs") and "select" in options:
-            yield Hit(
-                one.line,
-                f"-l {one.option} stands beside -l select",
-                f"qsub refuses both together: put {one.option} into the chunks",
-            )
+            says = f"-l {one.option} stands beside -l select"
+            yield Hit(one.line, says, f"qsub refuses both together: put {one.option} into the chunks")
 
 
 def squeezed(text: str) -> str:
@@ -187,8 +182,11 @@ def squeezed(text: str) -> str:
 
 def late_folder(s: Subject) -> Iterator[Hit]:
     """A folder of the log that the job itself makes: Slurm opens the log before the script runs."""
+    names = {**{name: f"%{letter}" for letter, name in IN_LOG_NAMES.items()}, "SLURM_JOB_NAME": s.job.value("job-name")}
     made = {
-        word.removeprefix("./").rstrip("/"): one.line
+        re.sub(r"\$\{?(\w+)\}?", lambda found: names.get(found[1], found[0]), word)
+        .removeprefix("./")
+        .rstrip("/"): one.line
         for one in s.script.commands
         if one.name == "mkdir" and one.outer is None and not one.inside
         for word in one.argv[1:]
@@ -200,21 +198,25 @@ def late_folder(s: Subject) -> Iterator[Hit]:
     ]
     for one in (s.job.asked[name] for name in ("output", "error") if name in s.job.asked):
         folder = one.value.strip("\"'").removeprefix("./").rpartition("/")[0].rstrip("/")
-        line = made.get(folder, 0) if folder and "%" not in folder else 0
+        folder = folder.replace("%x", s.job.value("job-name") or "%x")
+        line = made.get(folder, 0) if folder else 0
         moved = not folder.startswith("/") and any(at < line for at in away)
         known = re.search(rf"(?m)^[^\S\n]*#.*mkdir.*{re.escape(folder)}", s.script.text)
         if s.scheduler == "slurm" and line > one.line and not (moved or known or s.script.jobs):
-            yield Hit(one.line, f"{folder[:60]} is made on line {line}, and Slurm opens the log before the script runs",
-                      "where it is not there yet the job ends at once, without a log: make it before you submit", sources.SBATCH, "warning")  # fmt: skip
+            says = f"{folder[:60]} is made on line {line}, and Slurm opens the log before the script runs"
+            yield Hit(one.line, says, severity="warning")
             return
 
 
 RULES = (
     Rule("directive-walltime-format", "directives", "error", "a walltime that this scheduler cannot read (LSF and Flux take no HH:MM:SS)", walltime_format),
-    Rule("directive-walltime-short", "directives", "warning", "a walltime of a minute or two, written with a colon", walltime_short, sources.SBATCH),
+    Rule("directive-walltime-short", "directives", "warning", "a walltime of a minute or two, written with a colon", walltime_short, sources.SBATCH,
+         why="of two numbers the first is minutes (in LSF hours): write HH:MM:SS where hours are meant"),
     Rule("directive-number-format", "directives", "error", "a count that is no number", number_format, sources.SBATCH),
-    Rule("directive-placeholder", "directives", "warning", "`YOUR_ACCOUNT`, `<account>` and their like, left to be filled in", placeholder),
+    Rule("directive-placeholder", "directives", "warning", "`YOUR_ACCOUNT`, `<account>` and their like, left to be filled in", placeholder,
+         why="the scheduler takes it to the letter and refuses the job"),
     Rule("directive-variable", "directives", "error", "a shell variable in a directive, which nobody expands", variable, sources.SBATCH),
-    Rule("directive-log-folder", "directives", "warning", "a folder for the log that only the job itself makes", late_folder, sources.SBATCH),
+    Rule("directive-log-folder", "directives", "warning", "a folder for the log that only the job itself makes", late_folder, sources.SBATCH,
+         why="where it is not there yet the job ends at once, without a log: make it before you submit"),
     Rule("pbs-select", "directives", "error", "a `select` that PBS cannot read, or counts beside it", pbs_select, sources.PBS),
 )  # fmt: skip

@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterator
 
 from graph.extraction.commands import Command
+from graph.extraction.launch_shape import LaunchShape
 from graph.extraction.shell_tree import descendants, parse, text_of
 from graph.extraction.shell_words import plain
 from graph.extraction.training import TRAINS
 from graph.verification.checks import sources
 from graph.verification.checks.flow_rules import LOCAL, activates
-from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.shell_nodes import LOOPS, found, in_background, later, lines_of, program_of, words_of
 from graph.verification.checks.subject import Subject
+from graph.verification.checks.tasks import option_pairs
 from knowledge.word_lists import in_order
 
 # What may follow work in the background without keeping the job alive.
@@ -50,8 +52,7 @@ def ends_too_soon(s: Subject) -> Iterator[Hit]:
             if launch is not None and one is launch.root
             else f"{one.name.rsplit('/', 1)[-1][:30]} goes on"
         )
-        yield Hit(one.line, f"{what} in the background and nothing waits for it",
-                  "a job ends with its script, and what still runs is killed: add `wait`", sources.SBATCH)  # fmt: skip
+        yield Hit(one.line, f"{what} in the background and nothing waits for it")
         return
     yield from last_alone(s)
 
@@ -92,8 +93,8 @@ def behind_exec(s: Subject) -> Iterator[Hit]:
         rest = [one for one in later(node) if one.type != "function_definition"]
         if any(program_of(one) not in SHORT_LIVED for one in rest):
             first = next(one for one in rest if program_of(one) not in SHORT_LIVED)
-            yield Hit(lines_of(first)[0], f"this line never runs: `exec` on line {line} puts {words[1][:30]} in the place of the shell",
-                      "call the program without `exec` where something is to follow", sources.BASH + "#Bourne-Shell-Builtins")  # fmt: skip
+            says = f"this line never runs: `exec` on line {line} puts {words[1][:30]} in the place of the shell"
+            yield Hit(lines_of(first)[0], says, "call the program without `exec` where something is to follow")
         trap = next(
             (
                 one
@@ -103,8 +104,8 @@ def behind_exec(s: Subject) -> Iterator[Hit]:
             None,
         )
         if trap is not None:
-            yield Hit(trap.line, f"this trap never runs: `exec` on line {line} takes the shell away, and its traps with it",
-                      "call the program without `exec`", sources.BASH + "#Bourne-Shell-Builtins")  # fmt: skip
+            says = f"this trap never runs: `exec` on line {line} takes the shell away, and its traps with it"
+            yield Hit(trap.line, says, "call the program without `exec`")
         return
 
 
@@ -124,29 +125,25 @@ def early_client(s: Subject) -> Iterator[Hit]:
         ports = {found[1] for found in re.finditer(r"--?\w*port[= ](\d{4,5})\b", " ".join(one.argv))}
         same = any(re.search(rf"{HERE.pattern}:{port}\b", text) for port in ports)
         if (same or (named and HERE.search(text))) and not PATIENT.search(text) and "&&" not in s.line(client.line):
-            yield Hit(client.line, f"{client.name} connects at once to the server started on line {one.line}, which is not up yet",
-                      "a model takes minutes to load: `until curl -sf http://localhost:PORT/health; do sleep 5; done` above it", None)  # fmt: skip
+            says = f"{client.name} connects at once to the server started on line {one.line}, which is not up yet"
+            yield Hit(client.line, says)
             return
 
 
-def results_left(s: Subject) -> Iterator[Hit]:
+def results_left(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Results that the program writes to the node's own disk, and that nothing copies from there."""
-    launch = s.launch
-    if launch is None or not s.job.asked or s.script.jobs or launch.root.inside:
+    if not s.job.asked or s.script.jobs or launch.root.inside:
         return
-    words = [plain(word) for word in launch.program.args]
-    if any(re.search(r"hub|s3://|gs://|upload|sync", word) for word in words):
+    if any(re.search(r"hub|s3://|gs://|upload|sync", plain(word)) for word in launch.program.args):
         return
     folder = here_before(s, launch.root.line)
     for redirect in launch.root.redirects if folder is not None else ():
         target = re.match(r"1?>>?\s*([\w-][\w./-]*)\s*$", redirect)
         if target and folder is not None and not taken_away(s, launch.root, folder[1]):
             says = f"{target[1]} is written to {folder[1]}, the node's own disk, and nothing copies it from there"
-            yield Hit(folder[0], says, "that disk is emptied when the job ends: copy the results to a shared folder below the launch (or in a trap)", None)  # fmt: skip
+            yield Hit(folder[0], says)
             return
-    for at, word in enumerate(words):
-        option, joined, value = word.partition("=")
-        value = value if joined else words[at + 1] if at + 1 < len(words) else ""
+    for option, value in option_pairs(launch):
         if not RESULTS.fullmatch(option) or not value or value.startswith("-"):
             continue
         local = LOCAL.fullmatch(value)
@@ -154,7 +151,7 @@ def results_left(s: Subject) -> Iterator[Hit]:
         if (local or relative) and not taken_away(s, launch.root, value if local else folder[1] if folder else ""):
             line = launch.line if local or folder is None else folder[0]
             says = f"{option} {value[:40]} lies on the node's own disk, and nothing copies it from there"
-            yield Hit(line, says, "that disk is emptied when the job ends: copy the results to a shared folder below the launch (or in a trap)", None)  # fmt: skip
+            yield Hit(line, says)
             return
 
 
@@ -194,12 +191,11 @@ def taken_away(s: Subject, root: Command, path: str) -> bool:
     )
 
 
-def activated_late(s: Subject) -> Iterator[Hit]:
+def activated_late(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """The launch stands above the line that activates the environment."""
-    launch = s.launch
     commands = [one for one in s.script.commands if one.outer is None and not one.inside]
     first = next((one for one in commands if activates(one)), None)
-    if launch is None or first is None or launch.root.line > first.line or launch.root.inside:
+    if first is None or launch.root.line > first.line or launch.root.inside:
         return
     set_up = any(
         one.name in ("module", "ml", "spack")
@@ -212,14 +208,17 @@ def activated_late(s: Subject) -> Iterator[Hit]:
         r"\b(run|exec)\b", " ".join(launch.root.argv[:3])
     )
     if CALLED_HERE.fullmatch(launch.root.name) and not (set_up or path or other):
-        yield Hit(first.line, f"the launch on line {launch.line} stands above this line, and runs in no environment",
-                  "a script runs from top to bottom: activate first", None)  # fmt: skip
+        yield Hit(first.line, f"the launch on line {launch.line} stands above this line, and runs in no environment")
 
 
 RULES = (
-    Rule("launch-ends-soon", "launch", "error", "work in the background that nothing waits for", ends_too_soon),
-    Rule("work-unreached", "shell", "error", "lines and traps below `exec program`", behind_exec),
-    Rule("client-early", "launch", "warning", "a client that connects right behind its server's start", early_client),
-    Rule("results-left", "environment", "warning", "results on the node's own disk that nothing copies away", results_left),
-    Rule("environment-late", "environment", "warning", "a launch above the line that activates its environment", activated_late),
+    Rule("launch-ends-soon", "launch", "error", "work in the background that nothing waits for", ends_too_soon, sources.SBATCH,
+         why="a job ends with its script, and what still runs is killed: add `wait`"),
+    Rule("work-unreached", "shell", "error", "lines and traps below `exec program`", behind_exec, sources.BASH + "#Bourne-Shell-Builtins"),
+    Rule("client-early", "launch", "warning", "a client that connects right behind its server's start", early_client,
+         why="a model takes minutes to load: `until curl -sf http://localhost:PORT/health; do sleep 5; done` above it"),
+    launch_rule("results-left", "environment", "warning", "results on the node's own disk that nothing copies away", results_left,
+                why="that disk is emptied when the job ends: copy the results to a shared folder below the launch (or in a trap)"),
+    launch_rule("environment-late", "environment", "warning", "a launch above the line that activates its environment", activated_late,
+                why="a script runs from top to bottom: activate first"),
 )  # fmt: skip

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from graph.extraction.shell_words import plain
+from graph.extraction.launch_shape import LaunchShape
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
+from graph.verification.checks.tasks import option_pairs
 
 # Slow on purpose: left in, they cost time or fill the disk.
 DEBUG = {
@@ -25,10 +26,9 @@ SETS_UP = re.compile(
     r"setenv|jutil)\b|^[^\S\n]*\.\s|PATH=|--container-image|--environment|--uenv|--image|/bin/|venv|\.sif|\.sqsh", re.M)  # fmt: skip
 
 
-def nothing_loaded(s: Subject) -> Iterator[Hit]:
+def nothing_loaded(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A job starts with the system's Python, which has no PyTorch."""
-    launch = s.launch
-    if s.cluster is None or launch is None or not s.is_shell or s.script.sourced or s.script.modules or not s.job.asked:
+    if s.cluster is None or not s.is_shell or s.script.sourced or s.script.modules or not s.job.asked:
         return
     if any(layer.kind == "container" for layer in launch.layers) or s.job.value(
         "image", "container-image", "environment", "edf", "uenv", "export"
@@ -44,20 +44,11 @@ def nothing_loaded(s: Subject) -> Iterator[Hit]:
         first = next((line for line in software.lines if "module load" in line), "")
         says = f"nothing loads a Python environment: no module, no conda, no virtual environment{', such as `' + first + '`' if first else ''}"
         if s.scheduler == "pbs":
-            yield Hit(
-                launch.line,
-                says,
-                "PBS starts a job without the submitting shell's environment: the system's Python has no PyTorch",
-                software.source,
-            )
+            why = "PBS starts a job without the submitting shell's environment: the system's Python has no PyTorch"
+            yield Hit(launch.line, says, why, software.source)
         else:
-            yield Hit(
-                launch.line,
-                says,
-                "right only if the job is submitted from a shell where the environment is active",
-                software.source,
-                "info",
-            )
+            why = "right only if the job is submitted from a shell where the environment is active"
+            yield Hit(launch.line, says, why, software.source, "info")
 
 
 def module_names(s: Subject) -> list[str]:
@@ -85,8 +76,8 @@ def misspelt_module(s: Subject) -> Iterator[Hit]:
             and near[0] not in name
         ):
             says = f"there is no module '{name}' in what is known of the machine; '{near[0]}' is nearest"
-            yield Hit(line, says, "`module load` of an unknown name fails", s.cluster.software["default"].source if s.cluster else None,
-                      edit=Edit(line, line, (s.line(line).replace(name, near[0], 1),)))  # fmt: skip
+            edit = s.swapped(line, name, near[0])
+            yield Hit(line, says, source=s.cluster.software["default"].source if s.cluster else None, edit=edit)
 
 
 def module_order(s: Subject) -> Iterator[Hit]:
@@ -97,7 +88,7 @@ def module_order(s: Subject) -> Iterator[Hit]:
             continue
         if min(brings) > command.line and not any(line < command.line for line, _ in s.script.sourced):
             says = f"conda is activated before line {min(brings)} loads the module that brings it"
-            yield Hit(command.line, says, "'conda: command not found', or another environment than meant")
+            yield Hit(command.line, says)
             return
 
 
@@ -105,19 +96,11 @@ def debug_left(s: Subject) -> Iterator[Hit]:
     for one in s.script.assignments:
         value, cost = DEBUG.get(one.name, ("", ""))
         if value and one.value.upper() == value.upper() and not one.inside:
-            yield Hit(
-                one.line,
-                f"{one.name}={one.value} is left in: {cost}",
-                "for finding a fault, not for training",
-                sources.TORCH_DISTRIBUTED,
-            )
+            yield Hit(one.line, f"{one.name}={one.value} is left in: {cost}")
 
 
-def visible_devices(s: Subject) -> Iterator[Hit]:
+def visible_devices(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A fixed list of devices against the processes that share it."""
-    launch = s.launch
-    if launch is None:
-        return
     procs = launch.procs if launch.spawner is not None else launch.per_node
     for one in s.script.assignments:
         if (
@@ -130,35 +113,24 @@ def visible_devices(s: Subject) -> Iterator[Hit]:
         count = len(one.value.split(","))
         if procs and count < procs:
             says = f"{one.name} shows {count} device{'s' * (count > 1)}; {procs} processes of a node share {'them' if count > 1 else 'it'}"
-            yield Hit(
-                one.line,
-                says,
-                "processes beyond the list fail: 'invalid device ordinal'",
-                sources.CUDA,
-                edit=Edit(one.line, one.line, ()) if alone(s, one.line) else None,
-            )
+            why = "processes beyond the list fail: 'invalid device ordinal'"
+            yield Hit(one.line, says, why, edit=Edit(one.line, one.line, ()) if alone(s, one.line) else None)
         elif s.devices and max(int(number) for number in one.value.split(",")) >= s.devices:
             says = f"{one.name} names device {max(int(n) for n in one.value.split(','))}; the job has {s.devices}, numbered from 0"
-            yield Hit(one.line, says, "devices that the job was not given do not exist for it", sources.CUDA, "warning")
+            yield Hit(one.line, says, "devices that the job was not given do not exist for it", severity="warning")
 
 
 def alone(s: Subject, line: int) -> bool:
     return bool(re.fullmatch(r"\s*export \w+=[\d,]+\s*", s.line(line)))
 
 
-def backend_word(s: Subject) -> Iterator[Hit]:
+def backend_word(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`--backend nccl` on Intel GPUs, `ccl` on the others; `--device cuda` where there is none."""
-    launch = s.launch
     backends = {kind.gpus.backend for kind in s.node_types}
-    if s.cluster is None or launch is None or len(backends) != 1:
+    if s.cluster is None or len(backends) != 1:
         return
     backend = backends.pop()
-    words = [plain(word) for word in launch.program.args]
-    pairs = [
-        (w.partition("=")[0], w.partition("=")[2] or (words[i + 1] if i + 1 < len(words) else ""))
-        for i, w in enumerate(words)
-    ]
-    for name, value in pairs:
+    for name, value in option_pairs(launch):
         option = name.lstrip("-").replace("_", "-")
         if option in ("backend", "dist-backend", "distributed-backend", "ddp-backend", "process-group-backend"):
             wrong = value == "nccl" if backend == "xpu" else value in ("ccl", "xccl")
@@ -174,19 +146,45 @@ def backend_word(s: Subject) -> Iterator[Hit]:
             continue
         if wrong:
             says = f"{name} is {value}; the GPUs of {s.cluster.title} ({s.node_types[0].gpus.model}) take {right}"
-            yield Hit(
-                launch.line,
-                says,
-                "PyTorch is built for one kind of GPU: 'not compiled with CUDA enabled', 'no NCCL'",
-                s.cluster.software["default"].source,
-            )
+            yield Hit(launch.line, says, source=s.cluster.software["default"].source)
+
+
+def purged(s: Subject) -> Iterator[Hit]:
+    """`module purge` below the modules that the launch needs, and none loaded again."""
+    launch = s.launch
+    if launch is None:
+        return
+    above = [(at, line) for at, line in s.code_lines if at < launch.line]
+    purges = [at for at, line in above if PURGES.match(line)]
+    loads = [at for at, line in above if LOADS.match(line)]
+    if not purges or not loads or max(loads) >= purges[-1]:
+        return
+    behind = "\n".join(PURGES.sub("", line) for at, line in above if at >= purges[-1])
+    if not BRINGS.search(behind):
+        yield Hit(purges[-1], f"module purge takes away what is loaded up to line {max(loads)}")
+
+
+PURGES = re.compile(r"\s*(?:module|ml)(?:\s+--\w+)*\s+(?:purge|reset)\b")
+LOADS = re.compile(
+    r"\s*(?:module(?:\s+--?\w+)*\s+(?:load|add|restore|swap)\b|ml\s+(?!purge|reset|list|avail|spider|show|use)[^-\s])"
+)
+# What may bring software behind a purge: a load in any place, an environment, a file that is read.
+BRINGS = re.compile(
+    r"\b(?:module|ml)\s+(?!purge|reset|list|avail|show|spider)\w|\bsource\b|(?m:^\s*\.\s)|\bactivate\b|\b(?:apptainer|singularity|shifter|podman-hpc)\b"
+)
 
 
 RULES = (
-    Rule("environment-none", "environment", "warning", "nothing loads a Python environment", nothing_loaded),
-    Rule("module-misspelt", "environment", "warning", "a module whose name is nearly one of the machine's recipe", misspelt_module),
-    Rule("module-order", "environment", "warning", "`conda activate` above the module that brings conda", module_order),
-    Rule("debug-left-in", "environment", "warning", "debug settings that slow training down", debug_left),
-    Rule("devices-fixed", "environment", "warning", "CUDA_VISIBLE_DEVICES with fewer devices than processes, or with others than the job's", visible_devices),
-    Rule("backend-device", "environment", "error", "a backend or device word of another kind of GPU", backend_word),
+    Rule("module-purged", "environment", "error", "`module purge` below the modules that are loaded, and none loaded again", purged,
+         sources.LMOD, "the launch runs without them: put the purge above the loads"),
+    launch_rule("environment-none", "environment", "warning", "nothing loads a Python environment", nothing_loaded),
+    Rule("module-misspelt", "environment", "warning", "a module whose name is nearly one of the machine's recipe", misspelt_module,
+         why="`module load` of an unknown name fails"),
+    Rule("module-order", "environment", "warning", "`conda activate` above the module that brings conda", module_order,
+         why="'conda: command not found', or another environment than meant"),
+    Rule("debug-left-in", "environment", "warning", "debug settings that slow training down", debug_left, sources.TORCH_DISTRIBUTED,
+         why="for finding a fault, not for training"),
+    launch_rule("devices-fixed", "environment", "warning", "CUDA_VISIBLE_DEVICES with fewer devices than processes, or with others than the job's", visible_devices, sources.CUDA),
+    launch_rule("backend-device", "environment", "error", "a backend or device word of another kind of GPU", backend_word,
+                why="PyTorch is built for one kind of GPU: 'not compiled with CUDA enabled', 'no NCCL'"),
 )  # fmt: skip

@@ -11,13 +11,13 @@ from tree_sitter import Node
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launch_shape import root_of
+from graph.extraction.launch_shape import LaunchShape, root_of
 from graph.extraction.launch_shape import text_of as text_of_option
 from graph.extraction.shell_tree import descendants, parse, text_of
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 
 WRITES = re.compile(
@@ -58,12 +58,8 @@ def lost_scope(s: Subject) -> Iterator[Hit]:
             again = re.search(rf"(?m)\b{name}\+?=", rest) if grows else before
             if used and not again and not re.search(r"\blastpipe\b", s.script.text):
                 where = "brackets" if node.type == "subshell" else "a pipe"
-                yield Hit(
-                    node.start_point[0] + 1,
-                    f"{name} is set inside {where}, and what is used below does not have it",
-                    "that part runs in a shell of its own",
-                    sources.BASH + "#Command-Execution-Environment",
-                )
+                says = f"{name} is set inside {where}, and what is used below does not have it"
+                yield Hit(node.start_point[0] + 1, says, "that part runs in a shell of its own")
         only = [text_of(one) for one in descendants(part, "command_name")]
         if (
             node.type == "subshell"
@@ -72,12 +68,8 @@ def lost_scope(s: Subject) -> Iterator[Hit]:
             and s.launch is not None
             and node.start_point[0] + 1 < s.launch.line
         ):
-            yield Hit(
-                node.start_point[0] + 1,
-                f"`{only[0]}` in brackets ends with them",
-                "brackets are a shell of their own: leave them out",
-                sources.BASH + "#Command-Execution-Environment",
-            )
+            says = f"`{only[0]}` in brackets ends with them"
+            yield Hit(node.start_point[0] + 1, says, "brackets are a shell of their own: leave them out")
 
 
 def set_in(part: Node, read: bool) -> list[str]:
@@ -111,18 +103,12 @@ def prefix_expanded(s: Subject) -> Iterator[Hit]:
                 and name not in s.exported
                 and re.fullmatch(r"[A-Z]\w*", name)
             ):
-                yield Hit(
-                    command.line,
-                    f"{name} is expanded on its own line before it is set",
-                    "the shell expands the words first, and hands the value to the command alone: set it on a line above",
-                    sources.BASH + "#Simple-Command-Expansion",
-                )
+                yield Hit(command.line, f"{name} is expanded on its own line before it is set")
 
 
-def node_local(s: Subject) -> Iterator[Hit]:
+def node_local(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A path on the first node's own disk that the ranks of all nodes are given."""
-    launch = s.launch
-    if launch is None or not s.several_nodes or launch.remote:
+    if not s.several_nodes or launch.remote:
         return
     words = ["", *(plain(word) for word in launch.program.args)]
     handed = {
@@ -141,12 +127,8 @@ def node_local(s: Subject) -> Iterator[Hit]:
                 and command.outer is None
                 and not touched_by_all(s, top, written)
             ):
-                yield Hit(
-                    command.line,
-                    f"{path[:40]} lies on the first node alone; the ranks of {s.job.nodes} nodes are given it",
-                    "the batch script runs on one node: do it on each (srun --ntasks-per-node=1), or use the shared filesystem",
-                    None,
-                )
+                says = f"{path[:40]} lies on the first node alone; the ranks of {s.job.nodes} nodes are given it"
+                yield Hit(command.line, says)
                 return
 
 
@@ -164,51 +146,37 @@ def touched_by_all(s: Subject, path: str, written: bool) -> bool:
     )
 
 
-def one_word(s: Subject) -> Iterator[Hit]:
+def one_word(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`ARGS="--lr 1 --wd 2"` handed over as `"$ARGS"`: one word to the program."""
-    launch = s.launch
-    if launch is None or launch.root.name in ("echo", "eval", "printf"):
+    if launch.root.name in ("echo", "eval", "printf"):
         return
     for before, word in pairwise(launch.command.written):
         found = re.fullmatch(r"\"\$\{?(\w+)\}?\"", word)
         values = [one.value for one in s.set_to(found[1])] if found else []
         if found and values and not before.startswith("-") and re.match(r"\s*--?\w[\w-]*[= ]\S+\s+-", values[-1]):
-            yield Hit(
-                launch.line,
-                f'"${found[1]}" holds several options and is one word in its quotes',
-                'leave the quotes out, or make it an array: "${' + found[1] + '[@]}"',
-                sources.BASH + "#Word-Splitting",
-            )
+            says = f'"${found[1]}" holds several options and is one word in its quotes'
+            yield Hit(launch.line, says, 'leave the quotes out, or make it an array: "${' + found[1] + '[@]}"')
 
 
-def nested_launch(s: Subject) -> Iterator[Hit]:
+def nested_launch(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`srun srun`, `mpirun srun`: the inner launcher starts all its ranks once for each of the outer's."""
-    launch = s.launch
     starters = (
         [one for one in launch.layers if one.kind == "parallel" and one.name not in ("salloc", "flux")]
         if launch
         else []
     )
-    if launch is None or len(starters) < 2:
+    if len(starters) < 2:
         return
     outer, inner = starters[0], starters[-1]
     tasks = launch.number(outer, "tasks")
     if tasks != 1:
-        yield Hit(
-            launch.line,
-            f"{outer.name} starts {inner.name} once for each of its tasks",
-            "each starts all ranks again, or waits for the nodes that the outer one holds: one launcher is enough",
-            None,
-        )
+        yield Hit(launch.line, f"{outer.name} starts {inner.name} once for each of its tasks")
 
 
-def closed_container(s: Subject) -> Iterator[Hit]:
+def closed_container(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A container without the option for GPUs, or with an environment that the launcher's variables do not reach."""
-    launch = s.launch
-    layer: Layer | None = (
-        next((one for one in launch.layers if one.name in ("apptainer", "docker")), None) if launch else None
-    )
-    if launch is None or layer is None or launch.open:
+    layer: Layer | None = next((one for one in launch.layers if one.name in ("apptainer", "docker")), None)
+    if layer is None or launch.open:
         return
     options = {name for name, _ in layer.options}
     other = any(kind.gpus.vendor != "nvidia" for kind in s.node_types) or re.search(
@@ -221,12 +189,9 @@ def closed_container(s: Subject) -> Iterator[Hit]:
         and not re.search(r"(APPTAINER|SINGULARITY)_NV\b", s.script.text)
     ):
         wanted = "--nv" if layer.name == "apptainer" else "--gpus all"
-        yield Hit(
-            launch.line,
-            f"the container is started without {wanted}: the program sees no GPU",
-            "the drivers' libraries are not in the image",
-            "https://apptainer.org/docs/user/main/gpu.html",
-        )
+        says = f"the container is started without {wanted}: the program sees no GPU"
+        why = "the drivers' libraries are not in the image"
+        yield Hit(launch.line, says, why, "https://apptainer.org/docs/user/main/gpu.html")
     text = " ".join(word for word in launch.root.written if word.startswith("'"))
     named = any(re.search(rf"\$\{{?{name}\b", text) and f"{name}=" not in text for name in s.exported)
     needed = launch.parallel is not None or "MASTER_ADDR" in s.exported or named
@@ -238,19 +203,29 @@ def closed_container(s: Subject) -> Iterator[Hit]:
         and not re.search(r"(APPTAINER|SINGULARITY)ENV_|--env", s.script.text)
     ):
         flag = sorted(options & set(CLEANS))[0]
-        yield Hit(
-            launch.line,
-            f"{flag} keeps the job's variables out of the container",
-            "ranks, addresses and settings do not reach the program: leave it out, or hand them in with --env",
-            "https://apptainer.org/docs/user/main/environment_and_metadata.html",
-        )
+        says = f"{flag} keeps the job's variables out of the container"
+        why = "ranks, addresses and settings do not reach the program: leave it out, or hand them in with --env"
+        yield Hit(launch.line, says, why, "https://apptainer.org/docs/user/main/environment_and_metadata.html")
 
 
-def step_waits(s: Subject) -> Iterator[Hit]:
+def outside_binds(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    """A path of the program on a file system of the project that is not bound, beside others that are."""
+    layer = next((one for one in launch.layers if one.name == "apptainer"), None)
+    bound = [plain(value) for name, value in layer.options if name in ("-B", "--bind")] if layer else []
+    roots = [one.partition(":")[0].rstrip("/") for value in bound for one in value.split(",")]
+    for word in launch.program.args:
+        parts = plain(word).rpartition("=")[2].split("/")
+        twin = len(parts) > 3 and not parts[0] and any(one.split("/")[2:3] == parts[2:3] for one in roots)
+        if twin and not any("/".join(parts[:end]) in roots for end in range(2, len(parts) + 1)):
+            says = f"/{parts[1]}/{parts[2]} is not bound into the container, as other folders of its name are"
+            yield Hit(launch.line, says, severity="warning")
+            return
+
+
+def step_waits(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A step in the background that holds what the launch needs."""
-    launch = s.launch
-    layer = launch.parallel if launch else None
-    if launch is None or layer is None or layer.name != "srun" or launch.root.inside:
+    layer = launch.parallel
+    if layer is None or layer.name != "srun" or launch.root.inside:
         return
     for command in s.script.commands:
         step = next((one for one in layers_of(command) if one.name == "srun"), None)
@@ -266,12 +241,7 @@ def step_waits(s: Subject) -> Iterator[Hit]:
         # Components of a heterogeneous job have nodes of their own (srun(1), --het-group: the first where none is told).
         groups = {text_of_option(one, "--het-group", "--pack-group") or "0" for one in (step, layer)}
         if not shared and not awaited and len(groups) == 1 and not number_of_part(s, step, layer):
-            yield Hit(
-                command.line,
-                "this step holds its CPUs and GPUs while the launch below waits for them",
-                "since Slurm 20.11 steps do not share: give both --overlap",
-                sources.SRUN,
-            )
+            yield Hit(command.line, "this step holds its CPUs and GPUs while the launch below waits for them")
 
 
 def number_of_part(s: Subject, step: Layer, layer: Layer) -> bool:
@@ -279,21 +249,15 @@ def number_of_part(s: Subject, step: Layer, layer: Layer) -> bool:
     return all(one.role("nodes") is not None for one in (step, layer)) and s.several_nodes
 
 
-def exit_lost(s: Subject) -> Iterator[Hit]:
+def exit_lost(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """The exit code of the launch goes down in a pipe."""
-    launch = s.launch
-    if launch is None or re.search(r"pipefail|PIPESTATUS", s.script.text):
+    if re.search(r"pipefail|PIPESTATUS", s.script.text):
         return
     root = parse(s.script.text).root_node
     for node in descendants(root, "pipeline"):
         inside = node.start_point[0] < launch.line <= node.end_point[0] + 1
         if inside and re.match(r"\s*tee\b", text_of(node.children[-1])):
-            yield Hit(
-                launch.line,
-                "the launch's exit code is lost in the pipe: tee's counts",
-                "`set -o pipefail` keeps it; a failed job is told as done else",
-                sources.BASH + "#Pipelines",
-            )
+            yield Hit(launch.line, "the launch's exit code is lost in the pipe: tee's counts")
             return
 
 
@@ -312,12 +276,8 @@ def grep_ends(s: Subject) -> Iterator[Hit]:
             and "||" not in found[1]
             and "||" not in s.line(one.line)
         ):
-            yield Hit(
-                one.line,
-                f"where grep finds nothing for {one.name}, `set -e` (line {strict}) ends the script here",
-                "grep's code is 1 then: add `|| true`",
-                sources.BASH + "#The-Set-Builtin",
-            )
+            says = f"where grep finds nothing for {one.name}, `set -e` (line {strict}) ends the script here"
+            yield Hit(one.line, says)
 
 
 def module_after(s: Subject) -> Iterator[Hit]:
@@ -333,12 +293,7 @@ def module_after(s: Subject) -> Iterator[Hit]:
             and (verb == "purge" or (verb == "load" and any(SETS_UP.search(word) for word in words)))
         ):
             what = "purge" if verb == "purge" else f"load {' '.join(words)}"
-            yield Hit(
-                one.line,
-                f"`module {what[:40]}` stands behind the environment activated on line {activated}",
-                "modules put their own Python first on PATH, or take away what the environment was built on: load them first",
-                None,
-            )
+            yield Hit(one.line, f"`module {what[:40]}` stands behind the environment activated on line {activated}")
             return
 
 
@@ -353,11 +308,9 @@ def memory_twice(s: Subject) -> Iterator[Hit]:
     """Options of memory that Slurm takes one of, and memory in MB that was meant in GB."""
     told = [s.job.asked[name] for name in ("mem", "mem-per-cpu", "mem-per-gpu") if name in s.job.asked]
     if s.scheduler == "slurm" and len(told) > 1:
-        yield Hit(
-            max(one.line for one in told),
-            f"--{told[0].option} and --{told[1].option} exclude each other",
-            "sbatch ends: '--mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive.'",
-        )
+        says = f"--{told[0].option} and --{told[1].option} exclude each other"
+        why = "sbatch ends: '--mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive.'"
+        yield Hit(max(one.line for one in told), says, why)
     one = s.job.asked.get("mem")
     if (
         s.scheduler == "slurm"
@@ -366,25 +319,30 @@ def memory_twice(s: Subject) -> Iterator[Hit]:
         and int(one.value) < LITTLE
         and s.job.gpu_option
     ):
-        yield Hit(
-            one.line,
-            f"--mem={one.value} is {one.value} MB",
-            f"a number without a unit is in MB: --mem={one.value}G where GB are meant",
-            None,
-            "warning",
-        )
+        says = f"--mem={one.value} is {one.value} MB"
+        why = f"a number without a unit is in MB: --mem={one.value}G where GB are meant"
+        yield Hit(one.line, says, why, severity="warning")
 
 
 RULES = (
-    Rule("variable-lost", "environment", "warning", "a value set in brackets or at a pipe's end, and used outside", lost_scope),
-    Rule("variable-own-line", "environment", "error", "`PORT=1 srun ... $PORT`: expanded before it is set", prefix_expanded, sources.BASH),
-    Rule("path-node-local", "environment", "warning", "files on the first node's own disk that all nodes are given", node_local),
-    Rule("call-one-word", "shell", "warning", "several options in quotes, which are one word to the program", one_word),
-    Rule("launch-nested", "launch", "warning", "a launcher that starts a launcher", nested_launch),
-    Rule("container-closed", "launch", "warning", "a container without GPUs, or without the job's variables", closed_container),
-    Rule("launch-step-waits", "launch", "warning", "a step in the background that holds what the launch needs", step_waits),
-    Rule("shell-exit-lost", "shell", "info", "the launch's exit code lost in a pipe", exit_lost),
-    Rule("shell-grep-ends", "shell", "warning", "`X=$(grep ...)` under `set -e`", grep_ends),
-    Rule("environment-order", "environment", "warning", "modules loaded behind the environment that they change", module_after),
+    Rule("variable-lost", "environment", "warning", "a value set in brackets or at a pipe's end, and used outside", lost_scope, sources.BASH + "#Command-Execution-Environment"),
+    Rule("variable-own-line", "environment", "error", "`PORT=1 srun ... $PORT`: expanded before it is set", prefix_expanded, sources.BASH + "#Simple-Command-Expansion",
+         why="the shell expands the words first, and hands the value to the command alone: set it on a line above"),
+    launch_rule("path-node-local", "environment", "warning", "files on the first node's own disk that all nodes are given", node_local,
+                why="the batch script runs on one node: do it on each (srun --ntasks-per-node=1), or use the shared filesystem"),
+    launch_rule("call-one-word", "shell", "warning", "several options in quotes, which are one word to the program", one_word, sources.BASH + "#Word-Splitting"),
+    launch_rule("launch-nested", "launch", "warning", "a launcher that starts a launcher", nested_launch,
+                why="each starts all ranks again, or waits for the nodes that the outer one holds: one launcher is enough"),
+    launch_rule("container-closed", "launch", "warning", "a container without GPUs, or without the job's variables", closed_container),
+    launch_rule("container-binds", "launch", "warning", "a path of the program that the container does not bind, beside one that it does", outside_binds, "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
+                why="the program finds no such folder, unless the site binds it by itself: add it behind -B"),
+    launch_rule("launch-step-waits", "launch", "warning", "a step in the background that holds what the launch needs", step_waits, sources.SRUN,
+                why="since Slurm 20.11 steps do not share: give both --overlap"),
+    launch_rule("shell-exit-lost", "shell", "info", "the launch's exit code lost in a pipe", exit_lost, sources.BASH + "#Pipelines",
+                why="`set -o pipefail` keeps it; a failed job is told as done else"),
+    Rule("shell-grep-ends", "shell", "warning", "`X=$(grep ...)` under `set -e`", grep_ends, sources.BASH + "#The-Set-Builtin",
+         why="grep's code is 1 then: add `|| true`"),
+    Rule("environment-order", "environment", "warning", "modules loaded behind the environment that they change", module_after,
+         why="modules put their own Python first on PATH, or take away what the environment was built on: load them first"),
     Rule("directive-memory", "directives", "error", "two options of memory that exclude each other; memory in MB", memory_twice, sources.SBATCH),
 )  # fmt: skip

@@ -33,6 +33,7 @@ READS = {
     "mpirun": re.compile(r"-{1,2}stdin"),
     "mpiexec": re.compile(r"-{1,2}stdin"),
 }
+WRITES_JOBS = ("cat", "tee", "sbatch", "qsub", "bsub")
 OF_JOB = re.compile(r"(SLURM|PBS|LSB|FLUX)_\w+")
 NAME = re.compile(r"(?<!\\)\$\{?([A-Za-z_]\w*)")
 LISTS_SLOTS = re.compile(r"\bcat\s+\"?\$\{?PBS_NODEFILE|<\s*\"?\$\{?PBS_NODEFILE")
@@ -121,6 +122,8 @@ def not_carried(s: Subject) -> Iterator[Hit]:
     }
     for node in found(root, "command"):
         words = words_of(node)
+        if program_of(node) in WRITES_JOBS:
+            yield from left_to_job(s, node, given)
         if program_of(node) != "ssh" or any("SendEnv" in word for word in words):
             continue
         for word in (*(one for one in words if one.startswith("'")), *quoted_input(node)):
@@ -132,9 +135,28 @@ def not_carried(s: Subject) -> Iterator[Hit]:
                 whole = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else node
                 at = re.search(rf"\$\{{?{name}\b", text_of(whole))
                 line = lines_of(node)[0] + text_of(whole)[: at.start() if at else 0].count("\n")
-                yield Hit(line, f"{name} is left to the shell that ssh starts, where it is not set",
-                          "ssh carries no variables, and single quotes keep this shell from putting the value in: use double quotes", sources.SSH)  # fmt: skip
+                yield Hit(line, f"{name} is left to the shell that ssh starts, where it is not set")
                 break
+
+
+def left_to_job(s: Subject, node: Node, given: set[str]) -> Iterator[Hit]:
+    """`cat > job.sh <<'EOF'` with `$LR` of the loop around it: the job gets the name, and has no such variable."""
+    for text in quoted_input(node):
+        job = re.search(r"(?m)^#(SBATCH|PBS|BSUB| ?flux:)", text)
+        for name in dict.fromkeys(NAME.findall(text)) if job else ():
+            own = re.search(rf"\b{name}=|\b(read|for|local)\b[^;\n]*\b{name}\b|\$\{{{name}:?[-=+?]", text)
+            handed = re.search(rf"(--export|-v|-V|--env)\b.*\b({name}|ALL)\b", s.script.text)
+            if name in given - s.exported and not own and not handed:
+                at = re.search(rf"\$\{{?{name}\b", text)
+                line = lines_of(node)[0] + 1 + text[: at.start() if at else 0].count("\n")
+                says = f"the here-document is quoted: {name} stands there as a name, and the job does not have it"
+                yield Hit(
+                    line,
+                    says,
+                    "without the quotes this shell fills it in; what the job is to expand takes a backslash",
+                    sources.BASH,
+                )
+                return
 
 
 def quoted_input(node: Node) -> Iterator[str]:
@@ -170,9 +192,7 @@ def of_other_shell(inside: tuple[str, ...]) -> str:
 def lost_values(s: Subject) -> Iterator[Hit]:
     """`srun bash -c 'export X=1'` and `$X` below: that shell has ended, and its value with it."""
     for line, name, where in dict.fromkeys(remote_values(s)):
-        yield Hit(line, f"{name} is set by the shell of `{where}` alone, and is empty here",
-                  "a shell's variables end with it: print the value there, and take it by NAME=$(...)",
-                  sources.BASH + "#Command-Execution-Environment")  # fmt: skip
+        yield Hit(line, f"{name} is set by the shell of `{where}` alone, and is empty here")
 
 
 def slots_for_nodes(s: Subject) -> Iterator[Hit]:
@@ -187,7 +207,7 @@ def slots_for_nodes(s: Subject) -> Iterator[Hit]:
         )
         asked = re.search(rf"--(nnodes|num[-_]machines|num[-_]nodes)[= ][\"']?\$\{{?{one.name}\b", s.script.text)
         if counts and (asked or re.search(r"NODES|HOSTS|MACHINES", one.name, re.I)):
-            yield Hit(one.line, f"{one.name} counts the lines of the node file, and not the nodes", why, sources.PBS)
+            yield Hit(one.line, f"{one.name} counts the lines of the node file, and not the nodes", why)
     for loop in found(parse(s.script.text).root_node, "for_statement", "while_statement"):
         body = loop.child_by_field_name("body")
         whole = (
@@ -198,12 +218,14 @@ def slots_for_nodes(s: Subject) -> Iterator[Hit]:
         head = text_of(whole).replace(text_of(body), "") if body is not None else ""
         names = {program_of(one) for one in found(body, "command")} if body is not None else set()
         if LISTS_SLOTS.search(head) and not ONCE_EACH.search(head) and {"ssh", "pdsh", "pbsdsh", "scp"} & names:
-            yield Hit(lines_of(whole)[0], f"the loop goes to each node {slots} times", why, sources.PBS)
+            yield Hit(lines_of(whole)[0], f"the loop goes to each node {slots} times", why)
 
 
 RULES = (
     Rule("loop-stdin", "shell", "error", "`while read ...; do srun ...; done < list`: the step eats the list", eaten_input),
-    Rule("variable-remote", "environment", "error", "a variable in single quotes behind ssh, which the other node does not have", not_carried),
-    Rule("variable-gone", "environment", "error", "a value that the shell of `srun bash -c '...'` or ssh sets, used below", lost_values),
-    Rule("nodefile-slots", "launch", "warning", "lines of PBS's node file taken for nodes where mpiprocs repeats them", slots_for_nodes),
+    Rule("variable-remote", "environment", "error", "a variable in single quotes behind ssh, or in the quoted text of a job: nobody sets it there", not_carried, sources.SSH,
+         why="ssh carries no variables, and single quotes keep this shell from putting the value in: use double quotes"),
+    Rule("variable-gone", "environment", "error", "a value that the shell of `srun bash -c '...'` or ssh sets, used below", lost_values, sources.BASH + "#Command-Execution-Environment",
+         why="a shell's variables end with it: print the value there, and take it by NAME=$(...)"),
+    Rule("nodefile-slots", "launch", "warning", "lines of PBS's node file taken for nodes where mpiprocs repeats them", slots_for_nodes, sources.PBS),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from graph.extraction.directives import is_placeholder
 from graph.extraction.job_shape import memory_of
 from graph.extraction.walltime import clock
-from graph.verification.checks.directive_rules import swapped
+from graph.planning.charging import is_whole
 from graph.verification.checks.directive_values import rewritten
 from graph.verification.checks.option_tables import TIME_OPTION
 from graph.verification.checks.rule import Change, Hit, Rule
@@ -62,9 +62,8 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
         says = f"'{value}' is none of {s.cluster.title}'s GPU queues that are known here" + (
             f"; the nearest is '{near[0]}'" if near else ""
         )
-        yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs,
-                  "error" if near else "warning", (("queue", near[0]),) if near else (),
-                  swapped(s, s.job.line(option), value, near[0]) if near else None)  # fmt: skip
+        yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs, "error" if near else "warning",
+                  (("queue", near[0]),) if near else (), s.swapped(s.job.line(option), value, near[0]) if near else None)  # fmt: skip
 
 
 def nearest(value: str, known: set[str]) -> list[str]:
@@ -98,26 +97,21 @@ def walltime_limit(s: Subject) -> Iterator[Hit]:
     line = s.job.line("time", "walltime", "time-limit")
     if most is not None and time > most:
         says = f"{clock(time)} is more than '{queue.id}' gives: {clock(most)} {words}"
+        why = queue.note or "a longer job is refused, or waits for ever"
         yield Hit(
             line,
             says,
-            queue.note or "a longer job is refused, or waits for ever",
+            why,
             queue.source,
-            None,
-            (("walltime", clock(most)),),
-            swapped(
-                s, line, s.job.asked[TIME_OPTION[s.scheduler]].value, rewritten(s.scheduler, clock(most)) or clock(most)
+            change=(("walltime", clock(most)),),
+            edit=s.swapped(
+                line, s.job.asked[TIME_OPTION[s.scheduler]].value, rewritten(s.scheduler, clock(most)) or clock(most)
             ),
         )
     if queue.min_walltime and time < walltime_seconds(queue.min_walltime):
         says = f"{clock(time)} is less than '{queue.id}' takes: {queue.min_walltime} at least"
-        yield Hit(
-            line,
-            says,
-            queue.note or "a shorter job is refused",
-            queue.source,
-            change=(("walltime", queue.min_walltime),),
-        )
+        why = queue.note or "a shorter job is refused"
+        yield Hit(line, says, why, queue.source, change=(("walltime", queue.min_walltime),))
 
 
 def several(s: Subject) -> bool:
@@ -166,13 +160,8 @@ def gpu_limit(s: Subject) -> Iterator[Hit]:
     line = job.line("gpus-per-node", "gres", "gpus", "select", "gpu", "gpus-per-task")
     if job.gpus_per_node and job.gpus_per_node > most:
         says = f"{job.gpus_per_node} GPUs a node are asked for; a node there has {most} ({model})"
-        yield Hit(
-            line,
-            says,
-            "no node can serve that, so the job is refused",
-            s.node_types[0].source,
-            change=(("gpus_per_node", most),),
-        )
+        why = "no node can serve that, so the job is refused"
+        yield Hit(line, says, why, s.node_types[0].source, change=(("gpus_per_node", most),))
     elif job.total_gpus and job.nodes and job.total_gpus > most * job.nodes:
         says = f"{job.total_gpus} GPUs are asked for on {job.nodes} nodes; they have {most * job.nodes}"
         yield Hit(line, says, "no nodes can serve that, so the job is refused", s.node_types[0].source)
@@ -193,12 +182,12 @@ def gpu_type(s: Subject) -> Iterator[Hit]:
         found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
         if found and found[1] not in types:
             listed = ", ".join(sorted(str(one) for one in types))
+            says = f"there is no GPU type '{found[1]}'; the types are {listed}"
             yield Hit(
                 s.job.line(option),
-                f"there is no GPU type '{found[1]}'; the types are {listed}",
-                "a type that no node has is refused",
-                s.node_types[0].source,
-                "info" if any(str(one).startswith(f"{found[1]}-") for one in types) else None,
+                says,
+                source=s.node_types[0].source,
+                severity="info" if any(str(one).startswith(f"{found[1]}-") for one in types) else None,
             )
 
 
@@ -219,12 +208,15 @@ def constraint(s: Subject) -> Iterator[Hit]:
     """Only where the facts choose the kind of node by a constraint: elsewhere they need not hold all of them."""
     if not on_site(s) or s.cluster is None or s.scheduler != "slurm":
         return
-    texts = [fact.text for fact in s.cluster.directives if fact.node_types]
+    kinds = {kind.id for kind in s.node_types}
+    texts = [fact.text for fact in s.cluster.directives if kinds & set(fact.node_types)]
     known = {word for text in texts for found in CONSTRAINT.findall(text) for word in WORD.findall(found)}
     value = s.job.value("constraint")
     if known and not is_placeholder(value) and not known & set(WORD.findall(value)):
         says = f"'{value}' names none of the constraints that choose GPU nodes there: {', '.join(sorted(known))}"
-        yield Hit(s.job.line("constraint"), says, "a feature that no node has is refused: 'Invalid feature specification'", s.cluster.docs)  # fmt: skip
+        chosen = any(word in fact.text for fact in s.cluster.directives for word in WORD.findall(value))
+        why = "the nodes of that kind have no GPUs, or are not told here" if chosen else ""
+        yield Hit(s.job.line("constraint"), says, why, s.cluster.docs)
 
 
 def queue_gpus(s: Subject) -> Iterator[Hit]:
@@ -237,14 +229,16 @@ def queue_gpus(s: Subject) -> Iterator[Hit]:
     if queue.max_gpus and total and total > queue.max_gpus:
         says = f"{total} GPUs are more than '{queue.id}' gives: {queue.max_gpus} at most"
         yield Hit(line, says, queue.note or "a larger job is refused", queue.source)
-    if queue.whole_nodes and job.nodes and total and s.node_devices and total < s.node_devices * job.nodes // s.tiles:
+    if not (s.cluster and total and job.nodes and s.node_devices and is_whole(queue, s.cluster)):
+        return
+    # Slurm counts the devices that a program sees; elsewhere a card of two may be counted once.
+    devices = s.node_devices * job.nodes // (1 if s.scheduler == "slurm" else s.tiles)
+    parts = [one.id for one in s.cluster.gpu_queues if not is_whole(one, s.cluster)]
+    if (parts or queue.whole_nodes) and total < devices:
         says = f"'{queue.id}' hands out whole nodes: ask for all {s.node_devices * job.nodes} GPUs of {job.nodes} nodes"
+        share = f"; of a node's part take '{parts[0]}'" if parts else ""
         yield Hit(
-            line,
-            says,
-            queue.note or "the rest stays idle and is charged, or the job is refused",
-            queue.source,
-            "warning",
+            line, says, f"the rest stays idle and is charged, or the job is refused{share}", queue.source, "warning"
         )
 
 
@@ -274,10 +268,10 @@ def cpu_limit(s: Subject) -> Iterator[Hit]:
         kept = any(is_kept_back(s, kind) for kind in s.node_types)
         has = f"{max(sizes)} of a node's are for jobs" if kept else f"a node has {max(sizes)}"
         says = f"{tasks} tasks a node with {job.cpus_per_task} CPUs each need {tasks * job.cpus_per_task}; {has}"
-        line, each = job.line("cpus-per-task"), str(max(sizes) // tasks)
-        cure = swapped(s, line, job.value("cpus-per-task"), each) if each != "0" else None
-        why = "no node can serve that: 'Requested node configuration is not available'"
-        yield Hit(line, says, why, edit=cure)
+        option = "cpus-per-task" if s.scheduler == "slurm" else "cores-per-slot"
+        line, each = job.line(option), str(max(sizes) // tasks)
+        cure = s.swapped(line, job.value(option), each) if each != "0" else None
+        yield Hit(line, says, edit=cure)
 
 
 def memory_by_parts(s: Subject) -> float | None:
@@ -294,11 +288,7 @@ def memory_limit(s: Subject) -> Iterator[Hit]:
     memory = s.job.memory_gb or memory_by_parts(s)
     if on_site(s) and memory and sizes and all(sizes) and memory > 1.1 * max(size or 0 for size in sizes):
         says = f"{memory:.0f} GB a node are asked for; a node has {max(size or 0 for size in sizes):.0f}"
-        yield Hit(
-            s.job.line("mem", "mem-per-cpu", "mem-per-gpu"),
-            says,
-            "no node can serve that: 'Requested node configuration is not available'",
-        )
+        yield Hit(s.job.line("mem", "mem-per-cpu", "mem-per-gpu"), says)
 
 
 RULES = (
@@ -307,8 +297,12 @@ RULES = (
     Rule("queue-nodes", "limits", "error", "more or fewer nodes than the queue takes", node_limit),
     Rule("queue-gpus", "limits", "error", "more GPUs than the queue gives, or part of a node where it hands out whole ones", queue_gpus),
     Rule("node-gpus", "limits", "error", "more GPUs a node than it has", gpu_limit),
-    Rule("node-gpu-type", "limits", "warning", "a GPU type that the machine does not have", gpu_type),
-    Rule("node-constraint", "limits", "warning", "a constraint that chooses none of the machine's GPU nodes", constraint),
-    Rule("node-cpus", "limits", "error", "more CPUs a node than it has: tasks x CPUs a task", cpu_limit),
-    Rule("node-memory", "limits", "error", "more memory than a node has", memory_limit),
+    Rule("node-gpu-type", "limits", "warning", "a GPU type that the machine does not have", gpu_type,
+         why="a type that no node has is refused"),
+    Rule("node-constraint", "limits", "warning", "a constraint that chooses none of the machine's GPU nodes", constraint,
+         why="a feature that no node has is refused: 'Invalid feature specification'"),
+    Rule("node-cpus", "limits", "error", "more CPUs a node than it has: tasks x CPUs a task", cpu_limit,
+         why="no node can serve that: 'Requested node configuration is not available'"),
+    Rule("node-memory", "limits", "error", "more memory than a node has", memory_limit,
+         why="no node can serve that: 'Requested node configuration is not available'"),
 )  # fmt: skip

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launch_shape import text_of
+from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.extraction.shell_tree import parse
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner
 from graph.verification.checks.rendezvous_rules import several
-from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.shell_nodes import (
     LOOPS,
     ancestors,
@@ -24,7 +24,7 @@ from graph.verification.checks.shell_nodes import (
     program_of,
     statement_of,
 )
-from graph.verification.checks.subject import Subject
+from graph.verification.checks.subject import Subject, number_of
 from graph.verification.checks.tasks import in_task
 
 SPAWNERS = ("torchrun", "accelerate", "deepspeed")
@@ -35,7 +35,7 @@ def port(s: Subject) -> Iterator[Hit]:
     for line, name, text, nested in ports(s):
         wrong = wrong_port(s, name, text, nested)
         if wrong:
-            yield Hit(line, f"{name} {wrong[0]}", wrong[1], sources.TORCH_DISTRIBUTED)
+            yield Hit(line, f"{name} {wrong[0]}", wrong[1], severity="warning" if wrong[0].startswith("may") else None)
 
 
 def ports(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
@@ -59,6 +59,9 @@ def ports(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
             yield s.launch.line, "the port", text, False
 
 
+OF_JOB = r"(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|JOB_ID)"
+
+
 def wrong_port(s: Subject, name: str, text: str, nested: bool) -> tuple[str, str] | None:
     """(what it is, why that is wrong)."""
     number = s.facts.get("MASTER_PORT") if name == "MASTER_PORT" else None
@@ -70,8 +73,21 @@ def wrong_port(s: Subject, name: str, text: str, nested: bool) -> tuple[str, str
         )
     if re.fullmatch(r"[A-Za-z][\w.-]*", text):
         return f"is '{text}', not a number", "the rendezvous needs a port number"
-    if re.fullmatch(r"[\"']?\$\{?(SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID)\}?[\"']?", text):
-        return "is the number of the job, which may be above 65535", "keep it in range: $((10000 + number % 50000))"
+    if re.fullmatch(
+        rf"[\"']?(?:\$\(\(\s*)?(?:\d+\s*\+\s*)?\$?\{{?{OF_JOB}\}}?(?:\s*\+\s*\d+)?(?:\s*\)\))?[\"']?", text
+    ):
+        return (
+            "follows the number of the job, which may be above 65535",
+            "keep it in range: $((10000 + number % 50000))",
+        )
+    drawn = re.sub(r"[$\w{}]+\s*%\s*(\d+)", lambda found: str(int(found[1]) - 1), text)
+    most = (
+        number_of(re.sub(r"\$?\{?\bRANDOM\b\}?", "32767", drawn), s.facts)
+        if drawn != text or "RANDOM" in text
+        else None
+    )
+    if most is not None and most > 65535:
+        return f"may be {most}: a port lies below 65536", "some starts fail, and it looks like the network"
     several_tasks = s.launch is not None and s.launch.parallel is not None and s.launch.tasks != 1
     if nested and several_tasks and re.search(r"RANDOM|shuf|randint|free_port|\(0\)", text):
         return (
@@ -102,33 +118,30 @@ def shared_port(s: Subject) -> Iterator[Hit]:
         and not (layer is not None and layer.has("--standalone"))
     ):
         line = next((one.line for one in reversed(s.set_to("MASTER_PORT"))), s.launch.line)
-        yield Hit(line, "the port is fixed, and other jobs may share the node", "a second job with the same port fails: 'address already in use'; derive it from the job's number",
-                  sources.TORCH_DISTRIBUTED)  # fmt: skip
+        yield Hit(line, "the port is fixed, and other jobs may share the node")
 
 
-def node_rank(s: Subject) -> Iterator[Hit]:
+def node_rank(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A static rendezvous needs each node's own number."""
-    launch, layer = s.launch, node_spawner(s.launch)
-    if (
-        launch is None
-        or layer is None
-        or launch.parallel is None
-        or launch.remote
-        or not several(s)
-        or launch.per_node not in (1, None)
-    ):
+    layer = node_spawner(launch)
+    if layer is None or launch.parallel is None or launch.remote or not several(s) or launch.per_node not in (1, None):
         return
     word = "--machine_rank" if layer.name == "accelerate" else "--node_rank"
     value = text_of(layer, "--machine-rank", "--node-rank")
     elastic = (text_of(layer, "--rdzv-backend") or "static") != "static" or layer.has("--standalone")
     page = sources.ACCELERATE if layer.name == "accelerate" else sources.TORCHRUN
     if value is not None and value.strip("'\"").isdigit() and not elastic:
-        yield Hit(
-            launch.line,
-            f"{word} is {value} on every node",
-            "each node needs its own number, or all claim to be the first",
-            page,
-        )
+        says = f"{word} is {value} on every node"
+        yield Hit(launch.line, says, "each node needs its own number, or all claim to be the first", page)
+    elif value is None and elastic and layer.name == "accelerate" and layer.role("nodes") is not None:
+        if layer.role("config") is None and not launch.open and static_told(layer):
+            says = "accelerate has no --machine_rank and stops at its start: int() of nothing"
+            yield Hit(
+                launch.line,
+                says,
+                "with c10d, which numbers the nodes itself, --machine_rank 0 does on every node",
+                page,
+            )
     elif value is None and not elastic and not launch.open and static_told(layer) and layer.role("nodes") is not None:
         variable = {"srun": "$SLURM_NODEID", "flux": "$FLUX_TASK_RANK"}.get(
             launch.parallel.name, "the launcher's rank variable"
@@ -145,29 +158,24 @@ def static_told(layer: Layer) -> bool:
     )
 
 
-def backend_mismatch(s: Subject) -> Iterator[Hit]:
+def backend_mismatch(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """--master-addr with c10d is not read; --rdzv-backend that torchrun does not have."""
-    launch = s.launch
-    layer = launch.spawner if launch else None
-    if launch is None or layer is None or layer.name not in ("torchrun", "tune"):
+    layer = launch.spawner
+    if layer is None or layer.name not in ("torchrun", "tune"):
         return
     backend = text_of(layer, "--rdzv-backend")
     addressed = text_of(layer, "--master-addr") is not None and text_of(layer, "--rdzv-endpoint") is None
     if backend == "c10d" and addressed and several(s):
-        yield Hit(launch.line, "with --rdzv-backend=c10d the address is --rdzv-endpoint; --master-addr is not read",
-                  "each node looks for the meeting point on itself", sources.TORCHRUN)  # fmt: skip
+        says = "with --rdzv-backend=c10d the address is --rdzv-endpoint; --master-addr is not read"
+        yield Hit(launch.line, says, "each node looks for the meeting point on itself", sources.TORCHRUN)
     if backend is not None and "$" not in backend and backend not in BACKENDS:
         yield Hit(launch.line, f"torchrun has no rendezvous backend '{backend}'",
                   "c10d, static, etcd and etcd-v2 are there; nccl and gloo belong to the program", sources.RENDEZVOUS)  # fmt: skip
     drawn = plain(next((value for name, value in reversed(layer.options) if name == "--rdzv-id"), ()))
     late = any((word.startswith("'") and drawn in word) or f"\\{drawn}" in word for word in launch.root.written)
     if launch.command.outer is not None and re.search(r"RANDOM|date|uuidgen", drawn) and several(s) and late:
-        yield Hit(
-            launch.line,
-            "--rdzv-id is drawn by every node for itself",
-            "nodes with different ids never meet",
-            sources.TORCHRUN,
-        )
+        says = "--rdzv-id is drawn by every node for itself"
+        yield Hit(launch.line, says, "nodes with different ids never meet", sources.TORCHRUN)
 
 
 def met_twice(s: Subject) -> Iterator[Hit]:
@@ -194,13 +202,15 @@ def met_twice(s: Subject) -> Iterator[Hit]:
         if not where or alone:
             continue
         if where in started and started[where] != command.line:
-            yield Hit(command.line, f"{layer.name} meets at port {where}, as the launch on line {started[where]} does, which still runs",
-                      "'Address already in use', or the two wait for each other: give each a port of its own", sources.TORCHRUN)  # fmt: skip
+            says = f"{layer.name} meets at port {where}, as the launch on line {started[where]} does, which still runs"
+            why = "'Address already in use', or the two wait for each other: give each a port of its own"
+            yield Hit(command.line, says, why)
             return
         waits = loop is not None and any(program_of(one) == "wait" for one in found(loop, "command"))
         if background and loop is not None and not waits:
-            yield Hit(command.line, f"all turns of the loop start {layer.name} at port {where}, side by side",
-                      "'Address already in use' in all but one: let the loop's variable into the port", sources.TORCHRUN)  # fmt: skip
+            says = f"all turns of the loop start {layer.name} at port {where}, side by side"
+            why = "'Address already in use' in all but one: let the loop's variable into the port"
+            yield Hit(command.line, says, why)
             return
         if background and loop is None:
             started[where] = command.line
@@ -230,9 +240,10 @@ def fixed_port(s: Subject, command: Command, layer: Layer) -> str:
 
 
 RULES = (
-    Rule("rendezvous-port", "rendezvous", "error", "a port that is none, or that every task draws for itself", port),
-    Rule("rendezvous-twice", "rendezvous", "error", "launches side by side on one node with one port", met_twice),
-    Rule("rendezvous-shared-port", "rendezvous", "info", "a fixed port on a shared node", shared_port),
-    Rule("rendezvous-node-rank", "rendezvous", "error", "a static rendezvous without each node's own number", node_rank),
-    Rule("rendezvous-backend", "rendezvous", "error", "rendezvous options that do not go together", backend_mismatch),
+    Rule("rendezvous-port", "rendezvous", "error", "a port that is none, or that every task draws for itself", port, sources.TORCH_DISTRIBUTED),
+    Rule("rendezvous-twice", "rendezvous", "error", "launches side by side on one node with one port", met_twice, sources.TORCHRUN),
+    Rule("rendezvous-shared-port", "rendezvous", "info", "a fixed port on a shared node", shared_port, sources.TORCH_DISTRIBUTED,
+         why="a second job with the same port fails: 'address already in use'; derive it from the job's number"),
+    launch_rule("rendezvous-node-rank", "rendezvous", "error", "a static rendezvous without each node's own number", node_rank),
+    launch_rule("rendezvous-backend", "rendezvous", "error", "rendezvous options that do not go together", backend_mismatch),
 )  # fmt: skip

@@ -7,9 +7,10 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from graph.extraction.launch_shape import LaunchShape
 from graph.verification.checks import sources
 from graph.verification.checks.environment_rules import module_names
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 from knowledge.cluster import EnvironmentFact
 
@@ -42,8 +43,8 @@ def network_module(s: Subject) -> Iterator[Hit]:
         ):
             line = max(number for number, module in s.script.modules if module.split("/")[0] in recipe)
             says = f"the module '{plugin}' is not loaded: NCCL finds no plug-in for this machine's network"
-            yield Hit(line, says, "between nodes it falls back to TCP sockets: slow, and no error says so", s.cluster.software["default"].source,
-                      edit=Edit(line + 1, line, (f"module load {plugin}",)))  # fmt: skip
+            edit = Edit(line + 1, line, (f"module load {plugin}",))
+            yield Hit(line, says, source=s.cluster.software["default"].source, edit=edit)
 
 
 def facts_of(s: Subject) -> list[EnvironmentFact]:
@@ -63,9 +64,8 @@ def worker_kind(s: Subject) -> str:
     return layer.name if layer is not None and layer.name in ("torchrun", "accelerate") else "ranks"
 
 
-def network_missing(s: Subject) -> Iterator[Hit]:
-    launch = s.launch
-    if s.cluster is None or launch is None or not s.several_nodes or s.scheduler != s.cluster.scheduler:
+def network_missing(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    if s.cluster is None or not s.several_nodes or s.scheduler != s.cluster.scheduler:
         return
     if sources_settings(s) or (launch.nodes or 2) < 2 or launch.remote:
         return
@@ -124,8 +124,8 @@ def interface(s: Subject) -> Iterator[Hit]:
             continue
         if kinds and wanted and not {letters(name) for name in one.value.split(",")} & kinds:
             says = f"{one.name} is {one.value}; the network of {s.cluster.title} is {wanted[0]}"
-            yield Hit(one.line, says, "no such interface, or the slow one: 'no socket interface found', or a hang", sources.NCCL,
-                      edit=Edit(one.line, one.line, (s.line(one.line).replace(one.value, wanted[0], 1),)))  # fmt: skip
+            edit = s.swapped(one.line, one.value, wanted[0])
+            yield Hit(one.line, says, edit=edit)
 
 
 def letters(name: str) -> str:
@@ -140,13 +140,8 @@ def slow_network(s: Subject) -> Iterator[Hit]:
         )
         loop = one.name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME") and one.value == "lo"
         if s.several_nodes and loop:
-            yield Hit(
-                one.line,
-                f"{one.name}=lo: the loopback does not reach other nodes",
-                "the group never forms on several nodes",
-                sources.NCCL,
-                "error",
-            )
+            says = f"{one.name}=lo: the loopback does not reach other nodes"
+            yield Hit(one.line, says, "the group never forms on several nodes", severity="error")
         elif (
             s.several_nodes
             and bad
@@ -154,12 +149,8 @@ def slow_network(s: Subject) -> Iterator[Hit]:
                 k.nics.kind and re.search(r"infiniband|hdr|edr|ndr|slingshot", k.nics.kind, re.I) for k in s.node_types
             )
         ):
-            yield Hit(
-                one.line,
-                f"{one.name}={one.value} turns the fast network off",
-                "NCCL goes over TCP sockets instead",
-                sources.NCCL,
-            )
+            says = f"{one.name}={one.value} turns the fast network off"
+            yield Hit(one.line, says, "NCCL goes over TCP sockets instead")
 
 
 # What NCCL takes of these (https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html): smallest and largest.
@@ -183,10 +174,10 @@ def network_tuning(s: Subject) -> Iterator[Hit]:
         low, high = NCCL_RANGES.get(one.name, (0, 0))
         if high and one.value.lstrip("-").isdigit() and not low <= int(one.value) <= high:
             says = f"{one.name}={one.value} is outside of what NCCL takes ({low} to {high})"
-            yield Hit(one.line, says, "NCCL refuses it, or takes another value than meant", sources.NCCL)
+            yield Hit(one.line, says, "NCCL refuses it, or takes another value than meant")
         elif one.name in ROCE_ONLY and not roce:
             says = f"{one.name} is for Ethernet (RoCE); the network here is {fabric}"
-            yield Hit(one.line, says, "a wrong index breaks connections: leave it unset", sources.NCCL)
+            yield Hit(one.line, says, "a wrong index breaks connections: leave it unset")
 
 
 def way_out(s: Subject) -> Iterator[Hit]:
@@ -207,16 +198,19 @@ def way_out(s: Subject) -> Iterator[Hit]:
                 else "reach the internet only through a proxy, and none is set"
             )
             lines = tuple(f"export {name}={shlex.quote(value)}" for name, value in fact.proxy.items())
-            yield Hit(number, f"compute nodes of {s.cluster.title} {how}", "the download waits until it times out", fact.source,
-                      edit=Edit(number, number - 1, lines) if lines else None)  # fmt: skip
+            says = f"compute nodes of {s.cluster.title} {how}"
+            yield Hit(number, says, source=fact.source, edit=Edit(number, number - 1, lines) if lines else None)
             return
 
 
 RULES = (
-    Rule("module-network", "environment", "warning", "the recipe's plug-in module for the network left out", network_module),
-    Rule("network-missing", "environment", "warning", "network variables that the machine's jobs of several nodes set", network_missing),
-    Rule("network-interface", "environment", "warning", "NCCL_SOCKET_IFNAME names another network than the machine's", interface),
-    Rule("network-slow", "environment", "warning", "settings that turn the fast network off, or use the loopback", slow_network),
-    Rule("network-tuning", "environment", "warning", "NCCL values outside of their range, RoCE settings on another network", network_tuning),
-    Rule("internet", "environment", "warning", "a download in the job where nodes have no way out", way_out),
+    Rule("module-network", "environment", "warning", "the recipe's plug-in module for the network left out", network_module,
+         why="between nodes it falls back to TCP sockets: slow, and no error says so"),
+    launch_rule("network-missing", "environment", "warning", "network variables that the machine's jobs of several nodes set", network_missing),
+    Rule("network-interface", "environment", "warning", "NCCL_SOCKET_IFNAME names another network than the machine's", interface, sources.NCCL,
+         why="no such interface, or the slow one: 'no socket interface found', or a hang"),
+    Rule("network-slow", "environment", "warning", "settings that turn the fast network off, or use the loopback", slow_network, sources.NCCL),
+    Rule("network-tuning", "environment", "warning", "NCCL values outside of their range, RoCE settings on another network", network_tuning, sources.NCCL),
+    Rule("internet", "environment", "warning", "a download in the job where nodes have no way out", way_out,
+         why="the download waits until it times out"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, launch_rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import EACH_TASK, OF_TASK, Used, in_tasks, root_with_launcher, task_text, variables
 from knowledge.types import Severity
@@ -35,10 +35,9 @@ OF_NODE = ("SLURM_NODEID", "SLURM_TOPOLOGY_ADDR", "PALS_NODEID")
 WHY_ONE_VALUE = "all tasks get the same value, or none, and no process group forms"
 
 
-def other_launcher(s: Subject) -> Iterator[Hit]:
+def other_launcher(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """SLURM_PROCID under mpiexec, OMPI_* under srun: not set, or set for another purpose."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.parallel.name not in SETS:
+    if launch.parallel is None or launch.parallel.name not in SETS:
         return
     name, told = launch.parallel.name, set()
     allowed = [OF_TASK[family] for family in allowed_families(s, launch)]
@@ -57,9 +56,8 @@ def other_launcher(s: Subject) -> Iterator[Hit]:
         made = re.sub(rf"\b{used.name}\b", right, s.line(used.line))
         # mpirun's helpers on each node are steps of Slurm: the node's number may come through them.
         weight: Severity | None = "warning" if used.name == "SLURM_NODEID" else None
-        yield Hit(
-            used.line, says, WHY_ONE_VALUE, page, weight, edit=Edit(used.line, used.line, (made,)) if right else None
-        )
+        edit = Edit(used.line, used.line, (made,)) if right else None
+        yield Hit(used.line, says, WHY_ONE_VALUE, page, weight, edit=edit)
 
 
 def allowed_families(s: Subject, launch: LaunchShape) -> tuple[str, ...]:
@@ -101,10 +99,9 @@ def right_name(s: Subject, launch: LaunchShape, name: str) -> str:
     return found if re.fullmatch(r"[A-Z_0-9]+", found) and not found.isdigit() else ""
 
 
-def early(s: Subject) -> Iterator[Hit]:
+def early(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`bash -c "... $SLURM_PROCID"`: the batch shell puts its own value in, one for all tasks."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.tasks == 1:
+    if launch.parallel is None or launch.tasks == 1:
         return
     told: set[tuple[str, int]] = set()
     elastic = is_elastic(launch)
@@ -120,8 +117,7 @@ def early(s: Subject) -> Iterator[Hit]:
             continue
         told.add((used.name, used.line))
         says = f"{used.name} is expanded by the batch shell, before {launch.parallel.name} starts the tasks: all get one value"
-        yield Hit(used.line, says, "put the command into bash -c '...' with single quotes, or write \\$: then each task expands it",
-                  sources.BASH + "#Quoting", edit=escaped(s, launch, used))  # fmt: skip
+        yield Hit(used.line, says, edit=escaped(s, launch, used))
 
 
 def is_elastic(launch: LaunchShape) -> bool:
@@ -144,10 +140,9 @@ def escaped(s: Subject, launch: LaunchShape, used: Used) -> Edit | None:
     return Edit(used.line, used.line, (made,)) if doubled and made != line and "'" not in line else None
 
 
-def set_in_batch(s: Subject) -> Iterator[Hit]:
+def set_in_batch(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """`export RANK=$SLURM_PROCID` in the batch script itself: 0 for every task."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.tasks == 1:
+    if launch.parallel is None or launch.tasks == 1:
         return
     if is_elastic(launch):
         return
@@ -173,44 +168,43 @@ def is_given_as_rank(launch: LaunchShape, name: str) -> bool:
     return bool(re.search(rf"\b(?:[a-z]+[-_])*rank[=\s][\"']?\$\{{?{name}\b", text, re.I))
 
 
-def half_set(s: Subject) -> Iterator[Hit]:
+def half_set(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Tasks that are told one of RANK and LOCAL_RANK, and not the other."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.spawner is not None or launch.tasks == 1:
+    if launch.parallel is None or launch.spawner is not None or launch.tasks == 1:
         return
     own = in_tasks(s, RANK_NAMES)
-    elsewhere = {one.name for one in s.script.assignments} | s.exported
+    elsewhere = s.names
     name = launch.parallel.name
     for needed, given, at in (("RANK", "LOCAL_RANK", 0), ("LOCAL_RANK", "RANK", 1)):
         if given in own and needed not in own and needed not in elsewhere:
             variable = NAMES.get(name, ("", "", ""))[at]
             says = f"the tasks are given {given} and not {needed}"
-            yield Hit(own[given][0], says, f"PyTorch's env:// needs both; {name} sets them under other names" + (f", here {variable}" if variable else ""),
-                      sources.TORCH_DISTRIBUTED)  # fmt: skip
+            yield Hit(own[given][0], says,
+                      f"PyTorch's env:// needs both; {name} sets them under other names" + (f", here {variable}" if variable else ""))  # fmt: skip
 
 
-def nothing_set(s: Subject) -> Iterator[Hit]:
+def nothing_set(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Ranks started with no RANK anywhere: right only where the program finds it by itself."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.spawner is not None or not launch.tasks or launch.tasks == 1:
+    if launch.parallel is None or launch.spawner is not None or not launch.tasks or launch.tasks == 1:
         return
     if launch.program.kind not in ("script", "module") or any(
         layer.kind == "wrapper" and layer.operand for layer in launch.layers
     ):
         return
-    names = {one.name for one in s.script.assignments} | s.exported | set(in_tasks(s, RANK_NAMES))
+    names = s.names | set(in_tasks(s, RANK_NAMES))
     env = {"MASTER_ADDR"} & names
     if env and "RANK" not in names and "RANK=" not in task_text(s) and not s.script.sourced and launch.per_node != 1:
         variable = NAMES.get(launch.parallel.name, ("",))[0]
         says = f"nothing sets RANK and LOCAL_RANK for the {launch.tasks} tasks of {launch.parallel.name}"
-        yield Hit(launch.line, says, f"right only if the program reads {variable or 'the variables of the launcher'} itself; env:// needs RANK, LOCAL_RANK and WORLD_SIZE",
-                  sources.TORCH_DISTRIBUTED)  # fmt: skip
+        yield Hit(launch.line, says,
+                  f"right only if the program reads {variable or 'the variables of the launcher'} itself; env:// needs RANK, LOCAL_RANK and WORLD_SIZE")  # fmt: skip
 
 
 RULES = (
-    Rule("rank-variable-launcher", "rendezvous", "error", "a rank variable that this launcher does not set", other_launcher),
-    Rule("rank-expanded-early", "rendezvous", "error", "a rank variable expanded by the batch shell instead of by each task", early),
-    Rule("rank-set-in-batch", "rendezvous", "error", "RANK or NODE_RANK set in the batch script, once for all", set_in_batch),
-    Rule("rank-half-set", "rendezvous", "warning", "tasks that get only one of RANK and LOCAL_RANK", half_set),
-    Rule("rank-not-set", "rendezvous", "info", "nothing sets RANK for ranks that a parallel launcher starts", nothing_set),
+    launch_rule("rank-variable-launcher", "rendezvous", "error", "a rank variable that this launcher does not set", other_launcher),
+    launch_rule("rank-expanded-early", "rendezvous", "error", "a rank variable expanded by the batch shell instead of by each task", early, sources.BASH + "#Quoting",
+                why="put the command into bash -c '...' with single quotes, or write \\$: then each task expands it"),
+    launch_rule("rank-set-in-batch", "rendezvous", "error", "RANK or NODE_RANK set in the batch script, once for all", set_in_batch),
+    launch_rule("rank-half-set", "rendezvous", "warning", "tasks that get only one of RANK and LOCAL_RANK", half_set, sources.TORCH_DISTRIBUTED),
+    launch_rule("rank-not-set", "rendezvous", "info", "nothing sets RANK for ranks that a parallel launcher starts", nothing_set, sources.TORCH_DISTRIBUTED),
 )  # fmt: skip

@@ -10,47 +10,45 @@ from itertools import product
 
 from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
+from graph.verification.checks.option_tables import MARKS
 from graph.verification.checks.rank_rules import RANK_NAMES
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
+from graph.verification.checks.site_rules import sized
 from graph.verification.checks.subject import Subject, number_of
-from graph.verification.checks.tasks import EACH_TASK, in_tasks
-from knowledge.word_lists import word_set
+from graph.verification.checks.tasks import EACH_TASK, are_alone, in_tasks
+from graph.verification.checks.words import WORDS
+from knowledge.word_lists import in_order
 
+FAMILIES = {"slurm": "SLURM_", "pbs": "PBS_", "lsf": "LSB_", "flux": "FLUX_"}
+KNOWN: tuple[str, ...] = in_order(WORDS["scheduler_variables"])
+ONLY_WITH: dict[str, str] = WORDS["only_with"]
 # Tasks times the variables that each sets.
 MOST_VALUES = 20_000
 FAMILY = re.compile(r"(SLURM|PBS|LSB|FLUX|OMPI_COMM|PMI|PALS|JSM|MPI_LOCAL)\w*")
 
 
-def constant(s: Subject) -> Iterator[Hit]:
+def constant(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """RANK=0 for all tasks, or LOCAL_RANK=0 where every task sees all devices."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.spawner is not None or (launch.tasks or 0) < 2:
+    if launch.parallel is None or launch.spawner is not None or (launch.tasks or 0) < 2 or are_alone(s):
         return
-    own = in_tasks(s, RANK_NAMES)
+    chosen = {one.line for one in s.script.assignments if "branch" in " ".join(one.inside)}
+    own = {name: told for name, told in in_tasks(s, RANK_NAMES).items() if told[0] not in chosen}
     rank = own.get("RANK")
     if rank and rank[1].strip("'\"").isdigit():
-        yield Hit(
-            rank[0],
-            f"RANK is {rank[1]} for all {launch.tasks} tasks",
-            "each rank needs a number of its own, or the group never forms",
-            sources.TORCH_DISTRIBUTED,
-        )
+        why = "each rank needs a number of its own, or the group never forms"
+        yield Hit(rank[0], f"RANK is {rank[1]} for all {launch.tasks} tasks", why, sources.TORCH_DISTRIBUTED)
     local = own.get("LOCAL_RANK")
     one_each = sees_one(s, launch)
     if local and local[1].strip("'\"") == "0" and not one_each and (launch.per_node or 0) > 1 and not limited(s):
         says = (
             f"LOCAL_RANK is 0 for all {launch.per_node} tasks of a node, and each sees all devices: they share one GPU"
         )
-        yield Hit(
-            local[0],
-            says,
-            "cuda:LOCAL_RANK is the same device for all: 'Duplicate GPU detected'",
-            sources.TORCH_DISTRIBUTED,
-        )
+        why = "cuda:LOCAL_RANK is the same device for all: 'Duplicate GPU detected'"
+        yield Hit(local[0], says, why, sources.TORCH_DISTRIBUTED)
     if local and EACH_TASK.search(local[1]) and one_each and (launch.per_node or 0) > 1 and "LOCAL" in local[1]:
         says = "each task sees one device, number 0, and LOCAL_RANK counts up: 'invalid device ordinal' on all but the first"
-        yield Hit(local[0], says, "with one GPU bound to each task LOCAL_RANK is 0, or leave all visible (--gpu-bind=none)", sources.SRUN,
-                  "warning")  # fmt: skip
+        why = "with one GPU bound to each task LOCAL_RANK is 0, or leave all visible (--gpu-bind=none)"
+        yield Hit(local[0], says, why, sources.SRUN, "warning")
 
 
 def limited(s: Subject) -> bool:
@@ -79,10 +77,9 @@ def sees_one(s: Subject, launch: LaunchShape) -> bool:
     return layer.name == "jsrun" and gpus == 1 and tasks == 1
 
 
-def mixed_up(s: Subject) -> Iterator[Hit]:
+def mixed_up(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A number on the node where the number in the job is wanted, or the reverse."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or not s.several_nodes or (launch.tasks or 2) < 2:
+    if launch.parallel is None or not s.several_nodes or (launch.tasks or 2) < 2:
         return
     own = in_tasks(s, RANK_NAMES)
     spawner = launch.spawner
@@ -102,24 +99,16 @@ def mixed_up(s: Subject) -> Iterator[Hit]:
             continue
         local = bool(re.search(r"LOCAL", variable[1]))
         if name != "LOCAL_RANK" and local:
-            yield Hit(
-                line,
-                f"{name} is {variable[1]}, which begins at 0 on every node",
-                "two nodes then claim the same numbers",
-                sources.TORCH_DISTRIBUTED,
-            )
+            says = f"{name} is {variable[1]}, which begins at 0 on every node"
+            yield Hit(line, says, "two nodes then claim the same numbers")
         elif (
             name == "LOCAL_RANK"
             and re.search(r"PROCID|(?<!LOCAL_)RANK(ID)?$", variable[1])
             and not local
             and (launch.per_node or 2) > 1
         ):
-            yield Hit(
-                line,
-                f"{name} is {variable[1]}, which counts over all nodes",
-                "'invalid device ordinal' on every node but the first",
-                sources.TORCH_DISTRIBUTED,
-            )
+            says = f"{name} is {variable[1]}, which counts over all nodes"
+            yield Hit(line, says, "'invalid device ordinal' on every node but the first")
 
 
 def worked_out(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
@@ -155,18 +144,55 @@ def worked_out(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
 def misspelt(s: Subject) -> Iterator[Hit]:
     """A scheduler's variable that does not exist, and nearly does."""
     told: set[str] = set()
-    set_here = {one.name for one in s.script.assignments} | s.exported
+    set_here = s.names
     for number, line in s.code_lines:
         for found in re.finditer(r"\$\{?#?([A-Z][A-Z0-9_]+)", line):
             name = found[1]
             if name in KNOWN or name in told or name in set_here or not FAMILY.match(name):
                 continue
-            near = get_close_matches(name, KNOWN, 1, 0.85) or [one for one in KNOWN if same_words(one, name)]
+            near = get_close_matches(name, KNOWN, 1, 0.84) or [one for one in KNOWN if same_words(one, name)]
             if near and not re.search(rf"\$\{{{name}:?[-+?]", line) and not optional(name):
                 told.add(name)
                 printed = re.match(r"\s*(echo|printf)\b", line) is not None
-                yield Hit(number, f"{name} is set by nobody; the nearest is {near[0]}", "an unset variable is empty, or ends the script under set -u",
-                          sources.SRUN, "warning" if printed else None, edit=Edit(number, number, (line.replace(name, near[0]),)))  # fmt: skip
+                says = f"{name} is set by nobody; the nearest is {near[0]}"
+                edit = Edit(number, number, (line.replace(name, near[0]),))
+                yield Hit(number, says, severity="warning" if printed else None, edit=edit)
+
+
+def never_set(s: Subject) -> Iterator[Hit]:
+    """SLURM_* in a job of PBS, and what Slurm sets only with an option that no directive gives."""
+    own, text = FAMILIES.get(s.scheduler), s.script.text
+    mixed = {one.scheduler for one in s.script.directives if one.active} != {s.scheduler} or "flux start" in text
+    if own is None or mixed or s.script.jobs or not sized(s):
+        return
+    places = [(one.line, one.inside) for one in s.script.commands] + [
+        (one.line, one.inside) for one in s.script.assignments
+    ]
+    apart = {line for line, inside in places if re.search("branch|function", " ".join(inside))}
+    told = {one.name for one in s.script.assignments} | s.exported
+    for number, line in s.code_lines:
+        if number in apart or re.match(r"\s*(echo|printf|if|elif|while|\[)\b", line):
+            continue
+        for found in re.finditer(r"(\$\{?|\b)((?:SLURM|PBS|LSB|FLUX)_[A-Z_]+)\b(?!:?[-+=?])", line):
+            name = found[2]
+            if not found[1] and "((" not in line[: found.start()]:
+                continue
+            tried = re.search(rf"-[nzv]\s+\"?\$?\{{?{name}|\b{name}:?[-+=?]", text)
+            if name in told or tried or EACH_TASK.fullmatch(name) or "ARRAY" in name:
+                continue
+            option = ONLY_WITH.get(name, "") if s.scheduler == "slurm" else ""
+            if not name.startswith(own):
+                says = f"{name} is another batch system's: {MARKS[s.scheduler].strip('#: ')} jobs do not have it"
+                why = "it is empty here; the directives above are of this system"
+            elif option and not {option, option[1:]} & set(s.job.asked):
+                says, why = (
+                    f"{name} is set only with --{option}, which no directive gives",
+                    "an unset variable is empty, and 0 in arithmetic",
+                )
+            else:
+                continue
+            told.add(name)
+            yield Hit(number, says, why, sources.SBATCH if option else None)
 
 
 def same_words(known: str, name: str) -> bool:
@@ -184,37 +210,12 @@ def optional(name: str) -> bool:
 
 
 RULES = (
-    Rule("rank-constant", "rendezvous", "error", "RANK or LOCAL_RANK the same for all, or LOCAL_RANK counting where one device is seen", constant),
-    Rule("rank-mixed-up", "rendezvous", "error", "the rank on the node taken for the rank in the job, or the reverse; ranks that are not 0 to n - 1, each once", mixed_up),
-    Rule("variable-misspelt", "shell", "error", "a scheduler's variable that does not exist, and nearly does", misspelt),
+    Rule("variable-never-set", "environment", "warning", "another batch system's variable; one of Slurm's that needs an option which is not given", never_set),
+    launch_rule("rank-constant", "rendezvous", "error", "RANK or LOCAL_RANK the same for all, or LOCAL_RANK counting where one device is seen", constant),
+    launch_rule("rank-mixed-up", "rendezvous", "error", "the rank on the node taken for the rank in the job, or the reverse; ranks that are not 0 to n - 1, each once", mixed_up, sources.TORCH_DISTRIBUTED),
+    Rule("variable-misspelt", "shell", "error", "a scheduler's variable that does not exist, and nearly does", misspelt, sources.SRUN,
+         why="an unset variable is empty, or ends the script under set -u"),
 )  # fmt: skip
 
 
 # The variables that batch systems, launchers and a rendezvous set: what a misspelt one is held against.
-
-
-KNOWN = tuple(
-    sorted(
-        word_set(
-            "SLURM_PROCID SLURM_LOCALID SLURM_NODEID SLURM_NTASKS SLURM_NPROCS SLURM_NNODES SLURM_JOB_NUM_NODES "
-            "SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NODELIST SLURM_NODELIST SLURM_NTASKS_PER_NODE "
-            "SLURM_TASKS_PER_NODE SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE SLURM_CPUS_PER_TASK SLURM_CPUS_ON_NODE "
-            "SLURM_SUBMIT_DIR SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_NAME SLURM_STEP_NUM_TASKS "
-            "SLURM_STEP_NODELIST SLURM_GPUS SLURM_JOB_PARTITION SLURM_JOB_ACCOUNT SLURM_SUBMIT_HOST "
-            "SLURM_LAUNCH_NODE_IPADDR SLURM_JOB_USER SLURM_TMPDIR SLURM_JOB_CPUS_PER_NODE SLURM_MEM_PER_NODE "
-            "SLURM_CLUSTER_NAME SLURM_GPUS_PER_TASK SLURM_STEP_GPUS SLURM_JOB_GPUS SLURM_MEM_PER_CPU "
-            "SLURM_STEP_ID SLURM_STEPID SLURM_CONF SLURM_EXPORT_ENV PBS_NODEFILE PBS_JOBID PBS_O_WORKDIR "
-            "PBS_JOBNAME PBS_O_HOST PBS_NUM_NODES PBS_NUM_PPN PBS_NGPUS PBS_NCPUS PBS_QUEUE PBS_O_HOME "
-            "PBS_ARRAY_INDEX PBS_JOBDIR PBS_O_PATH PBS_NP PBS_TASKNUM PBS_NODENUM PBS_ENVIRONMENT PBS_O_QUEUE "
-            "PBS_ACCOUNT LSB_JOBID LSB_MCPU_HOSTS LSB_HOSTS LSB_DJOB_HOSTFILE LSB_DJOB_NUMPROC LSB_JOBINDEX "
-            "LSB_JOBNAME FLUX_JOB_ID FLUX_JOB_NNODES FLUX_JOB_SIZE FLUX_TASK_RANK FLUX_TASK_LOCAL_ID FLUX_URI "
-            "FLUX_ENCLOSING_ID FLUX_JOB_TMPDIR OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_SIZE "
-            "OMPI_COMM_WORLD_LOCAL_SIZE OMPI_COMM_WORLD_NODE_RANK PMI_RANK PMI_SIZE PMI_LOCAL_RANK PMI_LOCAL_SIZE "
-            "SLURMTMPDIR SLURM_ACCOUNT SLURM_PARTITION SLURM_TIMELIMIT SLURM_GRES SLURM_MPI_TYPE SLURM_CPU_BIND "
-            "SLURM_GPU_BIND SLURM_DISTRIBUTION SLURM_HINT SLURM_QOS SLURM_RESERVATION SLURM_JOB_QOS SLURM_JOB_UID "
-            "SLURM_JOB_GID SLURM_TOPOLOGY_ADDR SLURM_TASK_PID SLURM_GTIDS PBS_ARRAYID PBS_O_SHELL PBS_SERVER "
-            "PALS_RANKID PALS_LOCAL_RANKID PALS_NODEID MPI_LOCALRANKID MPI_LOCALNRANKS JSM_NAMESPACE_RANK "
-            "JSM_NAMESPACE_LOCAL_RANK JSM_NAMESPACE_SIZE PMIX_RANK MASTER_ADDR MASTER_PORT WORLD_SIZE LOCAL_RANK "
-        )
-    )
-)

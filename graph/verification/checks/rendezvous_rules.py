@@ -11,9 +11,9 @@ from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner, one_node_meant
 from graph.verification.checks.rank_rules import RANK_NAMES
-from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
-from graph.verification.checks.tasks import in_task, in_tasks, root_with_launcher
+from graph.verification.checks.tasks import are_alone, in_task, in_tasks, root_with_launcher
 
 LOCAL = re.compile(r"localhost|127(\.\d+){3}|::1|0\.0\.0\.0")
 ADDRESS_OPTIONS = ("--master-addr", "--rdzv-endpoint", "--main-process-ip")
@@ -43,7 +43,7 @@ def several(s: Subject) -> bool:
         and launch is not None
         and (launch.nodes or 2) > 1
         and launch.tasks != 1
-        and not one_node_meant(launch)
+        and not (one_node_meant(launch) or are_alone(s))
     )
 
 
@@ -62,27 +62,43 @@ def behind(s: Subject, value: str) -> str:
 
 
 def localhost(s: Subject) -> Iterator[Hit]:
-    if not several(s):
+    layer = node_spawner(s.launch) if s.launch and not s.job.asked else None
+    told = s.launch.number(layer, "nodes") if s.launch and layer else None
+    if not several(s) and (told or 1) < 2:
         return
     for line, where, value, _ in last_set(s):
         host = value.strip("'\"").rsplit(":", 1)[0] if value.count(":") == 1 else value.strip("'\"")
         if LOCAL.fullmatch(host):
-            yield Hit(line, f"{where} is {host} on {s.job.nodes} nodes", "every node then waits for a rank 0 of its own: name the first node of the job",
-                      s.cluster.rendezvous.source if s.cluster else sources.TORCH_DISTRIBUTED)  # fmt: skip
+            says = f"{where} is {host} on {s.job.nodes or told} nodes"
+            yield Hit(line, says, source=s.cluster.rendezvous.source if s.cluster else sources.TORCH_DISTRIBUTED)
 
 
-def missing(s: Subject) -> Iterator[Hit]:
-    launch = s.launch
-    if launch is None or not several(s) or launch.open or launch.remote:
+def missing(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    if not several(s) or launch.open or launch.remote:
         return
     layer = node_spawner(launch)
     if layer is None:
         yield from missing_for_ranks(s, launch)
     elif launch.parallel is not None and layer.role("nodes") is not None and not told_where(s, layer):
         wanted = "--main_process_ip" if layer.name == "accelerate" else "--rdzv-endpoint (or --master-addr)"
-        yield Hit(launch.line, f"{layer.name} on {launch.tasks or 'several'} nodes is given no {wanted}",
-                  "it does not read MASTER_ADDR, and looks for the others on its own node",
-                  sources.ACCELERATE if layer.name == "accelerate" else sources.TORCHRUN)  # fmt: skip
+        says = f"{layer.name} on {launch.tasks or 'several'} nodes is given no {wanted}"
+        yield Hit(launch.line, says, source=sources.ACCELERATE if layer.name == "accelerate" else sources.TORCHRUN)
+
+
+def unset_address(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    """A spawner's address made of a variable that nothing sets."""
+    layer = node_spawner(launch)
+    if layer is None or not s.job.asked or layer.has("--standalone") or (s.script.sourced and not activates_only(s)):
+        return
+    for option in ADDRESS_OPTIONS:
+        for name in re.findall(r"\$\{?([A-Za-z_]\w*)(?!\w|:?[-+=?])", text_of(layer, option) or ""):
+            of_system = re.match(r"(SLURM|PBS|LSB|FLUX|COBALT|HOSTNAME)", name)
+            if not of_system and not re.search(
+                rf"\b{name}=|\b(for|read|mapfile|local)\b[^\n;]*\b{name}\b", s.script.text
+            ):
+                says = f"{option} is made of {name}, which nothing in the script sets"
+                yield Hit(launch.line, says, "no batch system sets it: the address is empty", severity="warning")
+                return
 
 
 def told_where(s: Subject, layer: Layer) -> bool:
@@ -99,17 +115,19 @@ def missing_for_ranks(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     if s.on_processors:
         return
     own = in_tasks(s, RANK_NAMES | {"MASTER_ADDR", "MASTER_PORT"})
-    names = {one.name for one in s.script.assignments} | s.exported | set(own)
+    names = s.names | set(own)
     in_text = s.script.text
     for name in ("MASTER_ADDR", "MASTER_PORT"):
+        # A program that is told nothing but its rank finds the rest by itself: env:// takes all four variables.
         if (
             "RANK" in own
+            and names & {"WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
             and name not in names
             and f"{name}=" not in in_text
             and not re.search(rf"-genv {name}|--env[ =]{name}|init[-_]method", in_text)
         ):
-            yield Hit(own["RANK"][0], f"the tasks are told RANK, and nothing sets {name}", "PyTorch's env:// needs all four variables",
-                      sources.TORCH_DISTRIBUTED)  # fmt: skip
+            says = f"the tasks are told RANK, and nothing sets {name}"
+            yield Hit(own["RANK"][0], says, "PyTorch's env:// needs all four variables", sources.TORCH_DISTRIBUTED)
 
 
 def activates_only(s: Subject) -> bool:
@@ -229,8 +247,11 @@ def appended(s: Subject, name: str, end: str, line: int) -> bool:
 
 
 RULES = (
-    Rule("rendezvous-localhost", "rendezvous", "error", "localhost as the meeting point of several nodes", localhost),
-    Rule("rendezvous-missing", "rendezvous", "error", "no address or port where several nodes must meet", missing),
+    Rule("rendezvous-localhost", "rendezvous", "error", "localhost as the meeting point of several nodes", localhost,
+         why="every node then waits for a rank 0 of its own: name the first node of the job"),
+    launch_rule("rendezvous-missing", "rendezvous", "error", "no address or port where several nodes must meet", missing,
+                why="it does not read MASTER_ADDR, and looks for the others on its own node"),
+    launch_rule("rendezvous-unset", "rendezvous", "warning", "an address made of a variable that nothing sets", unset_address, sources.TORCHRUN),
     Rule("rendezvous-host", "rendezvous", "error", "an address of the wrong host: of each task, of the launch node, of the last node", wrong_host),
     Rule("rendezvous-site-name", "rendezvous", "warning", "a plain node name where the machine's network wants an ending", site_name),
 )  # fmt: skip

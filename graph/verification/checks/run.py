@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,6 +13,7 @@ from graph.verification.checks.rule import Edit, Family, Hit, Rule
 from graph.verification.checks.subject import Subject, read_subject
 from graph.verification.checks.table import RULES
 from graph.verification.checks.template_rules import gap_of, gaps
+from graph.verification.checks.words import WORDS
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.types import Finding
@@ -24,25 +25,8 @@ TEMPLATE, PLACEHOLDER = "script-template", "directive-placeholder"
 OF_TEMPLATES = ("shell-syntax", "directive-after-command", PLACEHOLDER)
 # What is wrong with an option's name, whatever its value will be.
 OF_NAMES = ("directive-unknown-option", "launch-option")
-# Rule -> the rules whose finding on the same line says it already.
-FOLLOWS = {
-    "directive-said-twice": ("directive-unknown-option",),
-    "directive-value": ("directive-number-format",),
-    "directive-minutes": ("directive-walltime-short",),
-    "launch-processes": ("launch-once-per-rank", "launch-num-processes"),
-    "launch-machines": ("launch-first-node-only", "launch-once-per-rank"),
-    "rendezvous-missing": ("launch-machines-missing", "launch-first-node-only"),
-    "rendezvous-node-rank": ("launch-machines-missing", "launch-first-node-only"),
-    "rendezvous-localhost": ("launch-first-node-only",),
-}
-# Rule -> the rules after which, wherever they stand, it says nothing new.
-FOLLOWS_ANYWHERE = {
-    "site-required-missing": ("directive-after-command", "directive-misspelt-mark", "directive-other-scheduler"),
-    "shell-exit-lost": ("status-of-other",),
-    "shell-option-as-command": ("shell-continuation",),
-    "shell-syntax": ("shell-line-ends",),
-    "shell-continuation": ("shell-line-ends",),
-}
+FOLLOWS: Mapping[str, Sequence[str]] = WORDS["follows"]
+FOLLOWS_ANYWHERE: Mapping[str, Sequence[str]] = WORDS["follows_anywhere"]
 UNREAD = "script-unread"
 # Findings of one rule.
 MOST_HITS = 500
@@ -144,5 +128,5 @@ def apply(rule: Rule, subject: Subject) -> Iterator[CheckedFinding]:
 
 
 def finding(rule: Rule, hit: Hit) -> Finding:
-    severity = hit.severity or rule.severity
-    return Finding(rule.id, severity, hit.line, hit.says, hit.why, hit.source or rule.source, hit.change)
+    severity, why, source = hit.severity or rule.severity, hit.why or rule.why, hit.source or rule.source
+    return Finding(rule.id, severity, hit.line, hit.says, why, source, hit.change)

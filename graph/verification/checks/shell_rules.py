@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
+from graph.extraction.launch_shape import LaunchShape
 from graph.extraction.launchers import base_name, is_python
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 from knowledge.launcher_options import launcher_table
 
@@ -27,8 +28,7 @@ def line_ends(s: Subject) -> Iterator[Hit]:
     if "\r\n" in s.original:
         first = s.original[: s.original.index("\r\n")].count("\n") + 1
         lines = s.original.replace("\r\n", "\n").split("\n")
-        yield Hit(first, "the lines end as on Windows (CR LF)", "sbatch refuses them, and bash takes the CR for a part of each last word",
-                  edit=Edit(1, len(lines), tuple(lines)))  # fmt: skip
+        yield Hit(first, "the lines end as on Windows (CR LF)", edit=Edit(1, len(lines), tuple(lines)))
 
 
 def no_shebang(s: Subject) -> Iterator[Hit]:
@@ -37,34 +37,22 @@ def no_shebang(s: Subject) -> Iterator[Hit]:
         return
     strict = s.scheduler in ("slurm", "flux")
     if text.startswith("\ufeff#!"):
-        yield Hit(
-            1,
-            "an invisible mark (BOM) stands before #!",
-            "the first two characters of the file must be #!",
-            edit=Edit(1, 1, (s.line(1).lstrip("\ufeff"),)),
-        )
+        says = "an invisible mark (BOM) stands before #!"
+        why = "the first two characters of the file must be #!"
+        yield Hit(1, says, why, edit=Edit(1, 1, (s.line(1).lstrip("\ufeff"),)))
     elif s.script.shebang and strict:
         number = next((n for n, line in enumerate(s.lines, 1) if line.startswith("#!")), 1)
         kept = tuple(line for n, line in enumerate(s.lines[:number], 1) if n != number)
         yield Hit(number, "the line with #! is not the first one", "sbatch reads it only there: 'This does not look like a batch script'",
                   sources.SBATCH, edit=Edit(1, number, (s.line(number), *kept)))  # fmt: skip
     elif strict:
-        yield Hit(
-            1,
-            "the first line is no #! line",
-            "the script is refused: 'This does not look like a batch script'",
-            sources.SBATCH,
-            edit=Edit(1, 0, ("#!/bin/bash",)),
-        )
+        says = "the first line is no #! line"
+        why = "the script is refused: 'This does not look like a batch script'"
+        yield Hit(1, says, why, sources.SBATCH, edit=Edit(1, 0, ("#!/bin/bash",)))
     elif not s.script.shebang:
-        yield Hit(
-            1,
-            "the first line is no #! line",
-            "the job runs in your login shell, whichever that is",
-            None,
-            "info",
-            edit=Edit(1, 0, ("#!/bin/bash",)),
-        )
+        says = "the first line is no #! line"
+        why = "the job runs in your login shell, whichever that is"
+        yield Hit(1, says, why, severity="info", edit=Edit(1, 0, ("#!/bin/bash",)))
 
 
 @cache
@@ -86,12 +74,12 @@ def syntax(s: Subject) -> Iterator[Hit]:
         found = re.search(r"line (\d+): (.*)", line)
         opened = re.search(r"here-document at line (\d+) delimited by end-of-file \(wanted `(.*)'\)", line)
         if opened:
+            why = "everything to the end of the file is taken for its text"
             yield Hit(
                 int(opened[1]),
                 f"the here-document that begins here has no closing '{opened[2]}'",
-                "everything to the end of the file is taken for its text",
-                sources.BASH,
-                "warning",
+                why,
+                severity="warning",
             )
         elif (found and "syntax error" in found[2] + line and done.returncode) or (found and "unexpected EOF" in line):
             number = min(int(found[1]), len(s.lines))
@@ -101,21 +89,16 @@ def syntax(s: Subject) -> Iterator[Hit]:
                 if hole
                 else f"bash cannot read this: {found[2].strip()}"
             )
-            yield Hit(
-                number,
-                says,
-                "bash takes < and > for redirections and stops there" if hole else "the shell stops there",
-                sources.BASH,
-                "warning" if hole else None,
-            )
+            why = "bash takes < and > for redirections and stops there" if hole else "the shell stops there"
+            yield Hit(number, says, why, severity="warning" if hole else None)
             return
 
 
 def broken_continuation(s: Subject) -> Iterator[Hit]:
     for number, line in s.code_lines:
         if re.search(r"\\[ \t]+$", line) and number not in heredoc_lines(s):
-            yield Hit(number, "blanks follow the backslash: the command ends here", "only a backslash at the very end of a line continues it", sources.BASH,
-                      edit=Edit(number, number, (line.rstrip(),)))  # fmt: skip
+            says = "blanks follow the backslash: the command ends here"
+            yield Hit(number, says, edit=Edit(number, number, (line.rstrip(),)))
 
 
 def option_as_command(s: Subject) -> Iterator[Hit]:
@@ -135,7 +118,7 @@ def option_as_command(s: Subject) -> Iterator[Hit]:
                 if above.strip() and not above.lstrip().startswith("#") and not above.rstrip().endswith("\\")
                 else None
             )
-            yield Hit(command.line, says, "options below it are lost: 'command not found'", sources.BASH, edit=edit)
+            yield Hit(command.line, says, edit=edit)
 
 
 def blanks_around_equals(s: Subject) -> Iterator[Hit]:
@@ -149,8 +132,9 @@ def blanks_around_equals(s: Subject) -> Iterator[Hit]:
         ):
             line = s.line(command.line)
             fixed = re.sub(rf"(\b{words[0]})\s*=\s*", r"\1=", line, count=1)
-            yield Hit(command.line, f"blanks stand around the = after {words[0]}", f"the shell looks for a program called {words[0]}", sources.BASH,
-                      edit=Edit(command.line, command.line, (fixed,)))  # fmt: skip
+            says = f"blanks stand around the = after {words[0]}"
+            why = f"the shell looks for a program called {words[0]}"
+            yield Hit(command.line, says, why, edit=Edit(command.line, command.line, (fixed,)))
 
 
 def dollar_zero(s: Subject) -> Iterator[Hit]:
@@ -168,12 +152,7 @@ def dollar_zero(s: Subject) -> Iterator[Hit]:
         and "$0" not in body
         and (is_python(words[0]) or base_name(words[0]) in launcher_table().by_name)
     ):
-        yield Hit(
-            command.line,
-            f"'{base_name(words[0])}' becomes the name of the shell ($0) and is not run",
-            "put a word before it: bash -c '... \"$@\"' worker PROGRAM",
-            sources.BASH,
-        )
+        yield Hit(command.line, f"'{base_name(words[0])}' becomes the name of the shell ($0) and is not run")
 
 
 # What bash, ksh and zsh have, and a plain sh has not.
@@ -188,8 +167,7 @@ def plain_shell(s: Subject) -> Iterator[Hit]:
     for number, line in s.code_lines:
         if number not in skipped and NO_PLAIN.search(QUOTED.sub("", line) if "${" not in line else line):
             says = "this is bash's, and the first line names /bin/sh"
-            yield Hit(number, says, "where sh is dash (Debian, Ubuntu) the script ends here with a syntax error; where it is bash (RHEL, SLES) it runs: write #!/bin/bash",
-                      None, "info" if s.cluster else None, edit=Edit(1, 1, ("#!/bin/bash",)))  # fmt: skip
+            yield Hit(number, says, severity="info" if s.cluster else None, edit=Edit(1, 1, ("#!/bin/bash",)))
             return
 
 
@@ -218,15 +196,16 @@ def misspelt_command(s: Subject) -> Iterator[Hit]:
             and len(set(near[0]) ^ set(name)) < 3
         ):
             told.add(name)
-            yield Hit(command.line, f"'{name}' is no command that is known here; '{near[0]}' is nearly the same", "'command not found', and the script goes on or stops there",
-                      sources.BASH, edit=Edit(command.line, command.line, (re.sub(rf"\b{name}\b", near[0], s.line(command.line), count=1),)))  # fmt: skip
+            says = f"'{name}' is no command that is known here; '{near[0]}' is nearly the same"
+            edit = Edit(command.line, command.line, (re.sub(rf"\b{name}\b", near[0], s.line(command.line), count=1),))
+            yield Hit(command.line, says, edit=edit)
 
 
 def odd_characters(s: Subject) -> Iterator[Hit]:
     """Quotes, dashes and blanks of a word processor, outside strings."""
     skipped = heredoc_lines(s)
     for number, line in enumerate(s.lines, 1):
-        directive = line.startswith(("#SBATCH", "#PBS", "#BSUB", "#FLUX:", "#flux:"))
+        directive = line.startswith(("#!", "#SBATCH", "#PBS", "#BSUB", "#FLUX:", "#flux:"))
         if line.isascii() or number in skipped or (not directive and line.lstrip().startswith("#")):
             continue
         code = re.sub(r"\s#.*", "", line if directive else QUOTED.sub("", line)).rstrip("".join(BLANKS) + " \t")
@@ -241,12 +220,12 @@ def odd_characters(s: Subject) -> Iterator[Hit]:
                 if found[0] in DASHES
                 else "an invisible or non-breaking blank"
             )
-            fixed = line
+            fixed = re.sub(r"[\u2010-\u2014\u2212](?=\w\b)", "-", line)
             for char, plain in (TYPOGRAPHIC | DASHES | dict.fromkeys(BLANKS, " ")).items():
                 fixed = fixed.replace(char, plain)
             harmless = re.match(r"\s*(echo|printf)\s|#\w+:?\s+(-J|-o|-e|--(job-name|output|error|comment))", line)
-            yield Hit(number, f"{name} stands in the code (U+{ord(found[0]):04X})", "a word processor or a web page put it there; the shell takes it for a letter",
-                      None, "warning" if harmless else None, edit=Edit(number, number, (fixed,)))  # fmt: skip
+            says = f"{name} stands in the code (U+{ord(found[0]):04X})"
+            yield Hit(number, says, severity="warning" if harmless else None, edit=Edit(number, number, (fixed,)))
 
 
 def balanced(code: str) -> bool:
@@ -261,10 +240,9 @@ def heredoc_lines(s: Subject) -> frozenset[int]:
     return frozenset(lines)
 
 
-def foreign_launcher(s: Subject) -> Iterator[Hit]:
+def foreign_launcher(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """srun on PBS, jsrun on Slurm, ibrun away from TACC."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.remote:
+    if launch.parallel is None or launch.remote:
         return
     name = launch.parallel.name
     tool = launcher_table().by_name.get(name)
@@ -278,12 +256,8 @@ def foreign_launcher(s: Subject) -> Iterator[Hit]:
             f"{name} is {tool.whose}; this job runs under {s.scheduler.upper() if len(s.scheduler) == 3 else s.scheduler.title()}{there}"
             + (f", which starts ranks by {best}" if best else "")
         )
-        yield Hit(
-            launch.line,
-            says,
-            "the command is not there, or finds no allocation",
-            s.cluster.launch["pytorch"][0].source if s.cluster else None,
-        )
+        why = "the command is not there, or finds no allocation"
+        yield Hit(launch.line, says, why, s.cluster.launch["pytorch"][0].source if s.cluster else None)
     elif name == "ibrun" and s.cluster and "ibrun" not in forms and "TACC" not in s.cluster.site:
         yield Hit(
             launch.line,
@@ -294,15 +268,22 @@ def foreign_launcher(s: Subject) -> Iterator[Hit]:
 
 
 RULES = (
-    Rule("shell-line-ends", "shell", "error", "Windows line ends", line_ends, sources.SBATCH),
+    Rule("shell-line-ends", "shell", "error", "Windows line ends", line_ends, sources.SBATCH,
+         why="sbatch refuses them, and bash takes the CR for a part of each last word"),
     Rule("shell-shebang", "shell", "error", "no #! on the first line", no_shebang),
-    Rule("shell-syntax", "shell", "error", "what `bash -n` cannot read, and here-documents without an end", syntax),
-    Rule("shell-continuation", "shell", "error", "blanks behind a backslash", broken_continuation),
-    Rule("shell-option-as-command", "shell", "error", "a line of options above which the backslash is missing", option_as_command),
-    Rule("shell-assignment", "shell", "error", "blanks around the = of an assignment", blanks_around_equals),
-    Rule("shell-dollar-zero", "shell", "error", "the program in the place of the shell's own name behind `bash -c`", dollar_zero, sources.BASH),
-    Rule("command-misspelt", "shell", "warning", "a command whose name is nearly one that a launch needs", misspelt_command),
-    Rule("shell-characters", "shell", "error", "typographic quotes and dashes, non-breaking blanks", odd_characters),
-    Rule("shell-plain", "shell", "warning", "arrays and `<(...)` under `#!/bin/sh`", plain_shell),
-    Rule("launcher-foreign", "launch", "error", "a launcher of another batch system", foreign_launcher),
+    Rule("shell-syntax", "shell", "error", "what `bash -n` cannot read, and here-documents without an end", syntax, sources.BASH),
+    Rule("shell-continuation", "shell", "error", "blanks behind a backslash", broken_continuation, sources.BASH,
+         why="only a backslash at the very end of a line continues it"),
+    Rule("shell-option-as-command", "shell", "error", "a line of options above which the backslash is missing", option_as_command, sources.BASH,
+         why="options below it are lost: 'command not found'"),
+    Rule("shell-assignment", "shell", "error", "blanks around the = of an assignment", blanks_around_equals, sources.BASH),
+    Rule("shell-dollar-zero", "shell", "error", "the program in the place of the shell's own name behind `bash -c`", dollar_zero, sources.BASH,
+         why="put a word before it: bash -c '... \"$@\"' worker PROGRAM"),
+    Rule("command-misspelt", "shell", "warning", "a command whose name is nearly one that a launch needs", misspelt_command, sources.BASH,
+         why="'command not found', and the script goes on or stops there"),
+    Rule("shell-characters", "shell", "error", "typographic quotes and dashes, non-breaking blanks", odd_characters,
+         why="a word processor or a web page put it there; the shell takes it for a letter"),
+    Rule("shell-plain", "shell", "warning", "arrays and `<(...)` under `#!/bin/sh`", plain_shell,
+         why="where sh is dash (Debian, Ubuntu) the script ends here with a syntax error; where it is bash (RHEL, SLES) it runs: write #!/bin/bash"),
+    launch_rule("launcher-foreign", "launch", "error", "a launcher of another batch system", foreign_launcher),
 )  # fmt: skip

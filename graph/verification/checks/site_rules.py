@@ -7,25 +7,17 @@ import re
 from collections.abc import Iterator
 
 from graph.extraction.directives import is_placeholder
+from graph.extraction.launch_shape import LaunchShape
 from graph.verification.checks.directive_rules import own_lines
 from graph.verification.checks.option_tables import MARKS
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
+from graph.verification.checks.words import WORDS
 from knowledge.cluster import Forbidden, Required
 from knowledge.types import Severity
 
-# What satisfies each required key, by the names of options in force.
-SATISFIES = {
-    "account": ("account", "project", "group", "bank"), "queue": ("partition", "qos", "queue"),
-    "walltime": ("time", "walltime", "time-limit"), "nodes": ("nodes", "select", "ntasks", "nodelist"),
-    "gpus": ("gpus", "gres", "gpus-per-node", "gpus-per-task", "gpus-per-socket", "tres-per-task", "ntasks-per-gpu"),
-    "memory": ("mem", "mem-per-gpu", "mem-per-cpu"), "filesystems": ("filesystems",), "place": ("place",),
-    "constraint": ("constraint",), "tasks": ("ntasks", "ntasks-per-node", "ntasks-per-core", "ntasks-per-socket"),
-    "cpus": ("cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"),
-}  # fmt: skip
-WORDS = {"gpus": "GPUs", "nodes": "a number of nodes", "tasks": "a number of tasks", "memory": "memory", "place": "a placement",
-         "account": "an account", "queue": "a queue", "walltime": "a walltime", "filesystems": "the file systems",
-         "constraint": "a constraint", "cpus": "CPUs"}  # fmt: skip
+SATISFIES: dict[str, list[str]] = WORDS["satisfies"]
+CALLED: dict[str, str] = WORDS["wanted"]
 REFUSED = re.compile(r"answers|refuse|reject|violat|required", re.I)
 # Left out, the job gets something else than asked for; it is not refused.
 SOFT = frozenset({"place", "memory", "cpus"})
@@ -37,7 +29,9 @@ def forbidden_directive(s: Subject) -> Iterator[Hit]:
     for fact in s.cluster.forbidden:
         for one in own_lines(s):
             same = f"--{one.option}" == fact.option or one.written == fact.option
-            undone = fact.option == "--gpus-per-task" and s.job.value("gpu-bind") == "none"
+            undone = fact.option == "--gpus-per-task" and (
+                s.job.value("gpu-bind") == "none" or s.job.tasks_per_node == 1 or s.job.ntasks == 1
+            )
             if (
                 one.active
                 and same
@@ -77,20 +71,14 @@ def forbidden_launch(s: Subject) -> Iterator[Hit]:
             and s.launch.parallel.has(fact.option)
         )
         if fact.option in names or option:
-            yield Hit(
-                s.launch.line,
-                f"{fact.option} is {effect(fact)} on {s.cluster.title}",
-                fact.why,
-                fact.source,
-                severity_of(fact),
-            )
+            says = f"{fact.option} is {effect(fact)} on {s.cluster.title}"
+            yield Hit(s.launch.line, says, fact.why, fact.source, severity_of(fact))
 
 
-def own_torchrun(s: Subject) -> Iterator[Hit]:
+def own_torchrun(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Machines whose network needs a torchrun of their own."""
-    launch = s.launch
-    layer = launch.spawner if launch else None
-    if s.cluster is None or launch is None or layer is None or layer.name != "torchrun" or not s.several_nodes:
+    layer = launch.spawner
+    if s.cluster is None or layer is None or layer.name != "torchrun" or not s.several_nodes:
         return
     forms = [form for form in s.cluster.launch.get("pytorch", ()) if form.workers == "torchrun"]
     other = [form for form in forms if re.match(r"torchrun_\w+|.*\btorchrun_", form.torchrun)]
@@ -113,10 +101,12 @@ def required_missing(s: Subject) -> Iterator[Hit]:
         if not set(SATISFIES[fact.key]) & set(s.job.asked) and not moot(s, fact):
             line = max(one.line for one in s.job.asked.values())
             edit = added(s, fact, line)
-            says = f"{s.cluster.title} wants {WORDS[fact.key]}, and no directive asks for {'them' if fact.key in ('gpus', 'filesystems', 'cpus') else 'it'}"
+            says = f"{s.cluster.title} wants {CALLED[fact.key]}, and no directive asks for {'them' if fact.key in ('gpus', 'filesystems', 'cpus') else 'it'}"
+            # "else ...": the default that the job gets, and may want.
+            told = fact.key == "place" or (fact.why or "").startswith("else")
             hard = fact.key == "filesystems" or (fact.key not in SOFT and bool(REFUSED.search(fact.why or "")))
             yield Hit(line, says, fact.why or "a job without it is refused or gets a default that does not fit",
-                      fact.source or s.cluster.docs, "error" if hard else "info" if fact.key == "place" else "warning", edit=edit)  # fmt: skip
+                      fact.source or s.cluster.docs, "error" if hard else "info" if told else "warning", edit=edit)  # fmt: skip
 
 
 def sized(s: Subject) -> bool:
@@ -155,14 +145,14 @@ def account_suffix(s: Subject) -> Iterator[Hit]:
         suffix = sorted(str(one) for one in wanted)[0]
         says = f"the account '{account}' does not end on {' or '.join(sorted(map(str, wanted)))}: GPU jobs on {s.cluster.title} need that"
         change = (("account", f"{account}{suffix}"),) if len(wanted) == 1 and "-" not in account else ()
-        yield Hit(s.job.line("account", "project"), says, facts.note or "the account of the project's GPU share has another name",
-                  facts.source, change=change)  # fmt: skip
+        why = facts.note or "the account of the project's GPU share has another name"
+        yield Hit(s.job.line("account", "project"), says, why, facts.source, change=change)
 
 
 RULES = (
     Rule("site-forbidden-directive", "directives", "error", "an option that the machine's facts forbid", forbidden_directive),
     Rule("site-forbidden-launch", "launch", "warning", "a launcher or launch option that the machine's facts forbid", forbidden_launch),
-    Rule("site-torchrun", "launch", "warning", "plain torchrun on a machine that has its own", own_torchrun),
+    launch_rule("site-torchrun", "launch", "warning", "plain torchrun on a machine that has its own", own_torchrun),
     Rule("site-required-missing", "directives", "warning", "what the machine's facts require and no directive asks for", required_missing),
     Rule("account-suffix", "limits", "error", "an account without the ending that GPU jobs need there", account_suffix),
 )  # fmt: skip

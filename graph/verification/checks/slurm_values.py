@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from graph.extraction.directives import DirectiveLine, is_placeholder
 from graph.verification.checks import sources
-from graph.verification.checks.directive_rules import joins, own_lines, seen, swapped
+from graph.verification.checks.directive_rules import joins, own_lines, seen
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.slurm_options import slurm_options
@@ -48,6 +48,9 @@ def dependency(value: str) -> Wrong:
         kind = part.partition(":")[0]
         if kind.lower() not in DEPENDENCIES and not re.fullmatch(r"\d+(_(\d+|\*))?|", kind):
             return named(kind, DEPENDENCIES, "is no kind of dependency", str.lower)
+        for job in part.split(":")[1:]:
+            if re.fullmatch(r"[A-Za-z][\w.-]*", job):
+                return f"'{job}' is no job's number, which is all that a dependency takes", job, ""
     return None
 
 
@@ -131,12 +134,7 @@ def loose_word(s: Subject) -> Iterator[Hit]:
             if not word.startswith("-"):
                 if not taken and not word.startswith("=") and words[0] not in ("hetjob", "packjob"):
                     says = f"'{word}' belongs to no option: a value has no blanks"
-                    yield Hit(
-                        line,
-                        says,
-                        "sbatch from 19.05 on answers 'Invalid directive found in batch script'; older ones ignore every directive after it",
-                        SET_OPTIONS,
-                    )
+                    yield Hit(line, says, source=SET_OPTIONS)
                     break
                 taken = False
             elif word.startswith("--"):
@@ -160,19 +158,20 @@ def unreadable(s: Subject) -> Iterator[Hit]:
         wrong = reader(one.value)
         if wrong:
             says, part, instead = wrong
-            yield Hit(one.line, f"{one.written}: '{part}' {says}", "sbatch refuses the job",
-                      edit=cured(s, one, part, instead))  # fmt: skip
+            yield Hit(one.line, f"{one.written}: '{part}' {says}", edit=cured(s, one, part, instead))
 
 
 def cured(s: Subject, one: DirectiveLine, part: str, instead: str) -> Edit | None:
     """The directive with the part replaced; none where the line does not hold it as it is."""
     if not instead or one.value not in s.line(one.line):
         return None
-    return swapped(s, one.line, one.value, one.value.replace(part, instead, 1))
+    return s.swapped(one.line, one.value, one.value.replace(part, instead, 1))
 
 
 SET_OPTIONS = "https://github.com/SchedMD/slurm/commit/540dac06ee6c0c70aa8dcc9a8bd8ccccd3b3bcb9"
 RULES = (
-    Rule("directive-loose-word", "directives", "error", "a word that belongs to no option: `--mem=200 GB`", loose_word),
-    Rule("directive-value", "directives", "error", "a value that sbatch cannot read: memory, array, dependency, begin, mail, signal, exclusive, gres, MIN-MAX nodes", unreadable, sources.SBATCH),
+    Rule("directive-loose-word", "directives", "error", "a word that belongs to no option: `--mem=200 GB`", loose_word,
+         why="sbatch from 19.05 on answers 'Invalid directive found in batch script'; older ones ignore every directive after it"),
+    Rule("directive-value", "directives", "error", "a value that sbatch cannot read: memory, array, dependency, begin, mail, signal, exclusive, gres, MIN-MAX nodes", unreadable, sources.SBATCH,
+         why="sbatch refuses the job"),
 )  # fmt: skip

@@ -16,3 +16,4 @@ CUDA = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-en
 UNICODE_MARKS = "https://www.unicode.org/reports/tr36/"
 SSH = "https://man.openbsd.org/ssh"
 BASH = "https://www.gnu.org/software/bash/manual/bash.html"
+LMOD = "https://lmod.readthedocs.io/en/latest/010_user.html"

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from graph.extraction.launch_shape import LaunchShape
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.option_tables import MARKS
 from graph.verification.checks.rendezvous_rules import activates_only
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.shell_rules import heredoc_lines
 from graph.verification.checks.subject import Subject
 from knowledge.commanding_variables import consequence
@@ -53,12 +54,8 @@ def interpreter(s: Subject) -> Iterator[Hit]:
         yield Hit(1, f"{found[1]} is no absolute path", "the interpreter is looked for in the folder of the job: 'bad interpreter'", None,
                   edit=Edit(1, 1, (s.line(1).replace(found[1], f"/{found[1].lstrip('/')}"),)))  # fmt: skip
     elif re.match(r"/(usr/)?bin/", found[1]) and name not in SHELLS and near and not re.search(r"\d", name):
-        yield Hit(
-            1,
-            f"there is no shell called {name}; the nearest is {near[0]}",
-            "'bad interpreter: No such file or directory'",
-            None,
-        )
+        says = f"there is no shell called {name}; the nearest is {near[0]}"
+        yield Hit(1, says, "'bad interpreter: No such file or directory'")
 
 
 def strange_directives(s: Subject) -> Iterator[Hit]:
@@ -70,12 +67,7 @@ def strange_directives(s: Subject) -> Iterator[Hit]:
     others = [line for line, name in lines.items() if name != s.scheduler]
     mark = MARKS.get(s.scheduler)
     if mark and len(others) == 1 and len(mark) and len(mine) > 2:
-        yield Hit(
-            others[0],
-            f"this is a directive of another batch system; the script's others are {mark} lines",
-            "it is read as a comment, so what it asks for is left out",
-            None,
-        )
+        yield Hit(others[0], f"this is a directive of another batch system; the script's others are {mark} lines")
 
 
 def nounset_line(s: Subject) -> int:
@@ -93,13 +85,8 @@ def strict_too_early(s: Subject) -> Iterator[Hit]:
         enters = words[:2] in (("conda", "activate"), ("module", "load")) or words[:2] == ("source", "activate")
         if enters and command.line > strict and not relaxed(s, command.line):
             what = "conda's activation scripts read" if "activate" in words else "module files and their hooks may read"
-            yield Hit(
-                command.line,
-                f"`set -u` (line {strict}) holds here, and {what} unset names",
-                "'unbound variable' ends the job: put `set -u` below, or `set +u` around it",
-                sources.BASH + "#The-Set-Builtin",
-                None if "activate" in words else "info",
-            )
+            says = f"`set -u` (line {strict}) holds here, and {what} unset names"
+            yield Hit(command.line, says, severity=None if "activate" in words else "info")
             return
 
 
@@ -118,38 +105,27 @@ def conda_hook(s: Subject) -> Iterator[Hit]:
             continue
         before = "\n".join(text for number, text in s.code_lines if number <= command.line)
         if not HOOK.search(before) and not any(line < command.line for line, _ in s.script.sourced):
-            yield Hit(
-                command.line,
-                "conda is not set up in this shell: nothing sources conda.sh or runs its hook",
-                "a batch script reads no ~/.bashrc: 'CommandNotFoundError: Your shell has not been properly configured to use conda activate'",
-                "https://docs.conda.io/projects/conda/en/stable/dev-guide/deep-dives/activation.html",
-            )
+            yield Hit(command.line, "conda is not set up in this shell: nothing sources conda.sh or runs its hook")
             return
 
 
-def threads(s: Subject) -> Iterator[Hit]:
+def threads(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """OMP_NUM_THREADS x processes of a node against the cores that the job asks for there."""
-    launch, job = s.launch, s.job
+    job = s.job
     one = next((a for a in reversed(s.set_to("OMP_NUM_THREADS")) if not a.inside), None)
     number = s.facts.get("OMP_NUM_THREADS") if one else None
-    if launch is None or one is None or not number or not job.cpus_per_task:
+    if one is None or not number or not job.cpus_per_task:
         return
     cores = job.cpus_per_task * (job.tasks_per_node or 1 if launch.spawner else 1)
     processes = (launch.procs or 1) if launch.spawner else 1
     if number * processes > cores and number > 1:
         each = f"{processes} processes with {number} threads each" if processes > 1 else f"{number} threads"
-        yield Hit(
-            one.line,
-            f"{each} run on {cores} cores",
-            "threads beyond the cores of a task wait for each other and slow it down",
-            sources.SRUN,
-        )
+        yield Hit(one.line, f"{each} run on {cores} cores")
 
 
-def stays_at_home(s: Subject) -> Iterator[Hit]:
+def stays_at_home(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """PBS starts a job in the home folder."""
-    launch = s.launch
-    if s.scheduler != "pbs" or launch is None or not s.job.asked or launch.program.kind not in ("script", "shell"):
+    if s.scheduler != "pbs" or not s.job.asked or launch.program.kind not in ("script", "shell"):
         return
     entry = plain(launch.program.entry)
     options = {one.written for one in s.script.directives}
@@ -158,12 +134,7 @@ def stays_at_home(s: Subject) -> Iterator[Hit]:
     # NCI's PBS starts in the folder of qsub with `-l wd` (https://opus.nci.org.au/spaces/Help/pages/236880942).
     told = told or bool(re.search(r"(?m)^#PBS\s.*(-l\s*|,)wd\s*(,|$)", s.script.text))
     if entry and not entry.startswith(("/", "$", "~", "-")) and not goes and not told:
-        yield Hit(
-            launch.line,
-            f"PBS starts a job in your home folder: {entry[:40]} is looked for there",
-            'put `cd "$PBS_O_WORKDIR"` above',
-            sources.PBS,
-        )
+        yield Hit(launch.line, f"PBS starts a job in your home folder: {entry[:40]} is looked for there")
 
 
 def tasks_disagree(s: Subject) -> Iterator[Hit]:
@@ -179,7 +150,7 @@ def tasks_disagree(s: Subject) -> Iterator[Hit]:
     why = "with --ntasks, --ntasks-per-node is only an upper bound: tasks may fall unevenly on the nodes"
     if job.ntasks > job.nodes * job.tasks_per_node:
         why = "srun answers that it can't honor --ntasks-per-node and ignores it"
-    yield Hit(job.line("ntasks"), says, why, sources.SBATCH)
+    yield Hit(job.line("ntasks"), says, why)
 
 
 def little_time(s: Subject) -> Iterator[Hit]:
@@ -199,10 +170,12 @@ def little_time(s: Subject) -> Iterator[Hit]:
     meant = number in MEANT_HOURS or number in long
     if s.scheduler != "slurm" and not meant:
         return
+    says = f"{one.written} {one.value} is {number} {unit}: {hint}"
+    why = f"a bare number is {unit} to {who}" + ", and of two the first" * (s.scheduler == "slurm")
     yield Hit(
         one.line,
-        f"{one.written} {one.value} is {number} {unit}: {hint}",
-        f"a bare number is {unit} to {who}" + ", and of two the first" * (s.scheduler == "slurm"),
+        says,
+        why,
         {"slurm": sources.SBATCH, "lsf": sources.BSUB, "pbs": sources.PBS}[s.scheduler],
         "warning" if meant else "info",
     )
@@ -214,7 +187,7 @@ def unset_names(s: Subject) -> Iterator[Hit]:
     if not strict or not s.is_shell or not activates_only(s) or s.script.jobs:
         return
     text = s.script.text
-    given = {one.name for one in s.script.assignments} | s.exported
+    given = s.names
     given |= set(
         re.findall(
             r"\b(?:for|read(?:\s+-\w+)*|local|declare(?:\s+-\w+)*|readonly|mapfile(?:\s+-\w+)*|select|getopts\s+\S+)\s+([A-Za-z_]\w*)",
@@ -238,12 +211,8 @@ def unset_names(s: Subject) -> Iterator[Hit]:
             f", nor {', '.join(others[:MOST_UNSET])}{' and more' if len(others) > MOST_UNSET else ''}" if others else ""
         )
         says = f"{first} is set nowhere in the script{more}"
-        yield Hit(
-            told[first],
-            says,
-            f"`set -u` (line {strict}) ends the script here unless your own environment sets it",
-            sources.BASH,
-        )
+        why = f"`set -u` (line {strict}) ends the script here unless your own environment sets it"
+        yield Hit(told[first], says, why)
 
 
 def odd_exports(s: Subject) -> Iterator[Hit]:
@@ -253,7 +222,7 @@ def odd_exports(s: Subject) -> Iterator[Hit]:
         if emptied := re.match(r"\s*unset\s+([A-Za-z_]\w*)=\S*\s*$", line):
             kept = (line.partition("=")[0],)
             yield Hit(number, f"unset takes a name: '{emptied[0].split()[-1]}' is none, and {emptied[1]} keeps its value",
-                      "'not a valid identifier'", sources.BASH, "warning", edit=Edit(number, number, kept))  # fmt: skip
+                      "'not a valid identifier'", severity="warning", edit=Edit(number, number, kept))  # fmt: skip
         gap = re.match(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[ \t]+(\d+|\"[^\"]*\"|'[^']*'|\$\([^)]*\))\s*$", line)
         if number in heredoc_lines(s) or not (dollar or gap):
             continue
@@ -264,13 +233,8 @@ def odd_exports(s: Subject) -> Iterator[Hit]:
             if dollar
             else f"a blank stands behind the = of {name}: it is set to nothing"
         )
-        yield Hit(
-            number,
-            says,
-            "bash expands the name, or runs the value as a command",
-            sources.BASH,
-            edit=Edit(number, number, (fixed,)),
-        )
+        why = "bash expands the name, or runs the value as a command"
+        yield Hit(number, says, why, edit=Edit(number, number, (fixed,)))
 
 
 def hidden_marks(s: Subject) -> Iterator[Hit]:
@@ -279,9 +243,8 @@ def hidden_marks(s: Subject) -> Iterator[Hit]:
         if marks := sorted({f"U+{ord(char):04X}" for char in HIDDEN.findall(line)}):
             code = not line.lstrip().startswith("#") or line.lstrip().startswith(("#SBATCH", "#PBS", "#BSUB"))
             says = f"{', '.join(marks)}: invisible marks that turn the order of letters"
-            why = "the line reads otherwise than it runs (CVE-2021-42574)"
             fixed = Edit(number, number, (HIDDEN.sub("", line),))
-            yield Hit(number, says, why, sources.UNICODE_MARKS, "error" if code else "warning", edit=fixed)
+            yield Hit(number, says, severity="error" if code else "warning", edit=fixed)
 
 
 def commanding(s: Subject) -> Iterator[Hit]:
@@ -290,20 +253,27 @@ def commanding(s: Subject) -> Iterator[Hit]:
         does = consequence(one.name, one.written)
         if does and (one.exported or one.name == "PATH"):
             severity: Severity = "warning" if one.name == "PATH" else "info"
-            yield Hit(one.line, f"{one.name} is set: {does}", "it changes which programs run", sources.BASH, severity)
+            yield Hit(one.line, f"{one.name} is set: {does}", severity=severity)
 
 
 RULES = (
-    Rule("shell-hidden", "shell", "error", "direction marks and isolates, which hide what a line runs", hidden_marks),
-    Rule("variable-commanding", "shell", "info", "LD_PRELOAD, BASH_ENV; a PATH without the old one", commanding),
+    Rule("shell-hidden", "shell", "error", "direction marks and isolates, which hide what a line runs", hidden_marks, sources.UNICODE_MARKS,
+         why="the line reads otherwise than it runs (CVE-2021-42574)"),
+    Rule("variable-commanding", "shell", "info", "LD_PRELOAD, BASH_ENV; a PATH without the old one", commanding, sources.BASH,
+         why="it changes which programs run"),
     Rule("shell-interpreter", "shell", "error", "a #! line whose interpreter does not exist", interpreter),
-    Rule("directive-stray", "directives", "warning", "one directive of another batch system among those of the script's own", strange_directives),
-    Rule("shell-nounset-early", "shell", "warning", "`set -u` above conda or modules, whose scripts read unset names", strict_too_early),
-    Rule("environment-conda-hook", "environment", "warning", "`conda activate` in a shell where nothing set conda up", conda_hook),
-    Rule("environment-threads", "environment", "warning", "more threads than cores: OMP_NUM_THREADS x processes against the CPUs asked for", threads),
-    Rule("environment-folder", "environment", "warning", "a PBS job that stays in the home folder", stays_at_home),
-    Rule("directive-tasks", "directives", "warning", "--ntasks that is not nodes x --ntasks-per-node", tasks_disagree),
+    Rule("directive-stray", "directives", "warning", "one directive of another batch system among those of the script's own", strange_directives,
+         why="it is read as a comment, so what it asks for is left out"),
+    Rule("shell-nounset-early", "shell", "warning", "`set -u` above conda or modules, whose scripts read unset names", strict_too_early, sources.BASH + "#The-Set-Builtin",
+         why="'unbound variable' ends the job: put `set -u` below, or `set +u` around it"),
+    Rule("environment-conda-hook", "environment", "warning", "`conda activate` in a shell where nothing set conda up", conda_hook, "https://docs.conda.io/projects/conda/en/stable/dev-guide/deep-dives/activation.html",
+         why="a batch script reads no ~/.bashrc: 'CommandNotFoundError: Your shell has not been properly configured to use conda activate'"),
+    launch_rule("environment-threads", "environment", "warning", "more threads than cores: OMP_NUM_THREADS x processes against the CPUs asked for", threads, sources.SRUN,
+                why="threads beyond the cores of a task wait for each other and slow it down"),
+    launch_rule("environment-folder", "environment", "warning", "a PBS job that stays in the home folder", stays_at_home, sources.PBS,
+                why='put `cd "$PBS_O_WORKDIR"` above'),
+    Rule("directive-tasks", "directives", "warning", "--ntasks that is not nodes x --ntasks-per-node", tasks_disagree, sources.SBATCH),
     Rule("directive-minutes", "directives", "warning", "`--time=24`, `-W 24`: 24 minutes; `walltime=24`: seconds; `-W 86400`: 60 days", little_time),
-    Rule("variable-nounset", "shell", "warning", "under `set -u`, a name that nothing sets", unset_names),
-    Rule("shell-export", "shell", "error", "`export $NAME=1`, `NAME= 1`", odd_exports),
+    Rule("variable-nounset", "shell", "warning", "under `set -u`, a name that nothing sets", unset_names, sources.BASH),
+    Rule("shell-export", "shell", "error", "`export $NAME=1`, `NAME= 1`", odd_exports, sources.BASH),
 )  # fmt: skip

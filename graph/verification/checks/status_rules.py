@@ -84,9 +84,10 @@ def status_of_other(s: Subject) -> Iterator[Hit]:
         last = before(node)
         who = whose(s, last) if last is not None else ""
         if last is not None and who:
-            yield Hit(lines_of(node)[0], f"`$?` is here the code of {who} on line {lines_of(last)[0]}",
-                      "it holds the code of the command right before it alone: keep it at once (`code=$?`)" if "tee" not in who and "pipe" not in who
-                      else "`set -o pipefail`, or ${PIPESTATUS[0]}, tells of the pipe's first command", sources.BASH + "#Special-Parameters")  # fmt: skip
+            piped = "`set -o pipefail`, or ${PIPESTATUS[0]}, tells of the pipe's first command"
+            kept = "it holds the code of the command right before it alone: keep it at once (`code=$?`)"
+            says = f"`$?` is here the code of {who} on line {lines_of(last)[0]}"
+            yield Hit(lines_of(node)[0], says, piped if "tee" in who or "pipe" in who else kept)
 
 
 def whose(s: Subject, last: Node) -> str:
@@ -136,14 +137,14 @@ def ends_early(s: Subject) -> Iterator[Hit]:
             relaxed = RELAXED.match(text_of(last)) or program_of(last) in ("wait", "set", *ALWAYS_WELL)
             if (FAILED.search(text) or (other and "$?" in text) or is_asked_later(s, node)) and not relaxed:
                 yield Hit(lines_of(node)[0], f"a failure is never seen here: `set -e` (line {strict}) ends the script at line {lines_of(last)[0]} then",
-                          "ask in one go: `if ! command; then`, or `command || code=$?`", sources.BASH + "#The-Set-Builtin")  # fmt: skip
+                          "ask in one go: `if ! command; then`, or `command || code=$?`")  # fmt: skip
         if ends_by_itself(node):
             yield Hit(lines_of(node)[0], f"where {program_of(node)} finds {'nothing' if 'grep' in program_of(node) else 'a difference'}, `set -e` (line {strict}) ends the script here",
-                      "its code is 1 then: add `|| true`", sources.BASH + "#The-Set-Builtin")  # fmt: skip
+                      "its code is 1 then: add `|| true`")  # fmt: skip
         counted = counter_of(node)
         if counted and starts_at_zero(s, counted, lines_of(node)[0]):
             yield Hit(lines_of(node)[0], f"`{text_of(node).strip()[:40]}` counts from 0, and a result of 0 is a failure to `set -e` (line {strict}): the script ends here",
-                      f"write {counted}=$(({counted} + 1))", sources.BASH + "#The-Set-Builtin")  # fmt: skip
+                      f"write {counted}=$(({counted} + 1))")  # fmt: skip
 
 
 def is_asked_later(s: Subject, node: Node) -> bool:
@@ -210,8 +211,7 @@ def late_timeout(s: Subject) -> Iterator[Hit]:
             two.line > one.line and two.name not in ("echo", "date", "exit", "printf") for two in commands[at + 1 :]
         )
         if amount and limit and float(amount[1]) * SECONDS[amount[2]] >= limit and follows:
-            yield Hit(one.line, f"timeout {rest[0]} never comes: the job ends after {limit / 3600:.4g} h, and the lines below do not run",
-                      "leave the job some minutes for what follows", None)  # fmt: skip
+            yield Hit(one.line, f"timeout {rest[0]} never comes: the job ends after {limit / 3600:.4g} h, and the lines below do not run")  # fmt: skip
 
 
 def signal_of(text: str) -> str:
@@ -247,8 +247,9 @@ def misled_signal(s: Subject) -> Iterator[Hit]:
         and name != "TERM"
         and "EXIT" not in own[0].argv
     ):
-        yield Hit(one.line, f"{name} goes to the steps alone; the trap on line {own[0].line} is the batch shell's, and never runs",
-                  f"--signal=B:{one.value.strip()} sends it to the batch shell (the steps do not get it then)", sources.SBATCH)  # fmt: skip
+        says = f"{name} goes to the steps alone; the trap on line {own[0].line} is the batch shell's, and never runs"
+        why = f"--signal=B:{one.value.strip()} sends it to the batch shell (the steps do not get it then)"
+        yield Hit(one.line, says, why)
     elif to_shell and own:
         yield from waits_in_front(s, own[0], steps)
     elif (
@@ -258,8 +259,8 @@ def misled_signal(s: Subject) -> Iterator[Hit]:
         and not re.search(r"\bexec\b|\btrap\b", s.script.text)
         and (not s.script.sourced or activates_only(s))
     ):
-        yield Hit(one.line, f"{name} goes to the batch shell alone, which has no trap for it and ends",
-                  "leave out B: where the program itself takes the signal, or trap it here", sources.SBATCH)  # fmt: skip
+        says = f"{name} goes to the batch shell alone, which has no trap for it and ends"
+        yield Hit(one.line, says, "leave out B: where the program itself takes the signal, or trap it here")
 
 
 def waits_in_front(s: Subject, trap: Command, steps: list[Command]) -> Iterator[Hit]:
@@ -278,8 +279,9 @@ def waits_in_front(s: Subject, trap: Command, steps: list[Command]) -> Iterator[
 
 
 RULES = (
-    Rule("status-of-other", "shell", "warning", "`$?` behind echo, `export X=$(...)` or a pipe: not the code that is meant", status_of_other),
-    Rule("errexit-status", "shell", "warning", "under `set -e`: a test of `$?` that never sees a failure, `((i++))` at 0, `grep` or `diff` for what they print", ends_early),
-    Rule("timeout-late", "limits", "warning", "`timeout` for as long as the job's own limit, and lines below it", late_timeout),
-    Rule("signal-trap", "directives", "warning", "a trap that --signal does not reach, or that a launch in the foreground puts off", misled_signal),
+    Rule("status-of-other", "shell", "warning", "`$?` behind echo, `export X=$(...)` or a pipe: not the code that is meant", status_of_other, sources.BASH + "#Special-Parameters"),
+    Rule("errexit-status", "shell", "warning", "under `set -e`: a test of `$?` that never sees a failure, `((i++))` at 0, `grep` or `diff` for what they print", ends_early, sources.BASH + "#The-Set-Builtin"),
+    Rule("timeout-late", "limits", "warning", "`timeout` for as long as the job's own limit, and lines below it", late_timeout,
+         why="leave the job some minutes for what follows"),
+    Rule("signal-trap", "directives", "warning", "a trap that --signal does not reach, or that a launch in the foreground puts off", misled_signal, sources.SBATCH),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from graph.extraction.launch_shape import LaunchShape, read_launch
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_tree import parse
+from graph.verification.checks.rule import Edit
 from knowledge.cluster import Cluster, NodeType, Queue
 from knowledge.processors import part_of_queue
 
@@ -46,6 +47,10 @@ class Subject:
 
     def line(self, number: int) -> str:
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def swapped(self, line: int, old: str, new: str) -> Edit:
+        """The cure of a line in which one text takes the place of another."""
+        return Edit(line, line, (self.line(line).replace(old, new, 1),))
 
     @cached_property
     def scheduler(self) -> str:
@@ -162,6 +167,11 @@ class Subject:
             for match in EXPORT.finditer(VALUES.sub("0", line)):
                 found |= set(re.findall(r"(?:^|\s)([A-Za-z_]\w*)(?==|\s|$)", match[1]))
         return frozenset(found)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names that the script sets or exports."""
+        return self.exported | {one.name for one in self.script.assignments}
 
     def set_to(self, name: str) -> list[Assignment]:
         """Where a variable is set, in order."""

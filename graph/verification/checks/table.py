@@ -30,29 +30,10 @@ from graph.verification.checks import (
 )
 from graph.verification.checks.rule import Rule
 
-RULES: tuple[Rule, ...] = (
-    *template_rules.RULES,
-    *directive_rules.RULES,
-    *directive_values.RULES,
-    *slurm_values.RULES,
-    *site_rules.RULES,
-    *limit_rules.RULES,
-    *count_rules.RULES,
-    *call_rules.RULES,
-    *start_rules.RULES,
-    *step_rules.RULES,
-    *rank_rules.RULES,
-    *rank_value_rules.RULES,
-    *rendezvous_rules.RULES,
-    *meeting_rules.RULES,
-    *environment_rules.RULES,
-    *network_rules.RULES,
-    *variable_rules.RULES,
-    *shell_rules.RULES,
-    *flow_rules.RULES,
-    *array_rules.RULES,
-    *input_rules.RULES,
-    *ending_rules.RULES,
-    *status_rules.RULES,
-    *submit_rules.RULES,
-)
+FAMILIES = (
+    template_rules, directive_rules, directive_values, slurm_values, site_rules, limit_rules, count_rules, call_rules,
+    start_rules, step_rules, rank_rules, rank_value_rules, rendezvous_rules, meeting_rules, environment_rules,
+    network_rules, variable_rules, shell_rules, flow_rules, array_rules, input_rules, ending_rules, status_rules,
+    submit_rules,
+)  # fmt: skip
+RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES for rule in family.RULES)

@@ -5,26 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_shape import LaunchShape
-from graph.extraction.shell_words import atoms
+from graph.extraction.shell_words import atoms, plain
 from graph.verification.checks.subject import Subject
+from graph.verification.checks.words import WORDS
 
 NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
 HEREDOC = re.compile(r"<<-?\s*(['\"\\]?)\w+")
 # Variables that differ from task to task, by who sets them.
-OF_TASK = {
-    "srun": re.compile(r"SLURM_(PROCID|LOCALID|NODEID|TASK_PID|GTIDS|TOPOLOGY_ADDR)|SLURMD_NODENAME"),
-    "open-mpi": re.compile(r"OMPI_COMM_WORLD_\w*RANK|OMPI_COMM_WORLD_(SIZE|LOCAL_SIZE)"),
-    "pmi": re.compile(r"PMI_(RANK|SIZE|LOCAL_RANK|LOCAL_SIZE|ID)"),
-    "pmix": re.compile(r"PMIX_RANK"),
-    "intel-mpi": re.compile(r"MPI_LOCALRANKID|MPI_LOCALNRANKS"),
-    "pals": re.compile(r"PALS_(RANKID|LOCAL_RANKID|NODEID|LOCAL_SIZE)"),
-    "flux": re.compile(r"FLUX_TASK_(RANK|LOCAL_ID)"),
-    "jsrun": re.compile(r"JSM_NAMESPACE_\w+"),
-    "mvapich": re.compile(r"MV2_COMM_WORLD_\w+"),
-}
+OF_TASK: dict[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pattern in WORDS["of_task"].items()}
 EACH_TASK = re.compile("|".join(f"(?:{one.pattern})" for one in OF_TASK.values()))
 
 
@@ -35,6 +27,14 @@ class Used:
     name: str
     line: int
     early: bool
+
+
+def option_pairs(launch: LaunchShape) -> Iterator[tuple[str, str]]:
+    """Each word that the program is given with its value: what stands behind its `=`, else the next word."""
+    words = [plain(word) for word in launch.program.args]
+    for word, after in pairwise([*words, ""]):
+        option, joined, value = word.partition("=")
+        yield option, value if joined else after
 
 
 def root_with_launcher(launch: LaunchShape) -> Command | None:
@@ -137,3 +137,9 @@ def in_tasks(s: Subject, names: frozenset[str]) -> dict[str, tuple[int, str]]:
                 found[name] = (command.line, value)
         command = command.outer
     return found
+
+
+def are_alone(s: Subject) -> bool:
+    """Whether each task is made a group of its own: rank 0 of one."""
+    own = {name: value.strip("'\"") for name, (_, value) in in_tasks(s, frozenset({"RANK", "WORLD_SIZE"})).items()}
+    return own == {"RANK": "0", "WORLD_SIZE": "1"}

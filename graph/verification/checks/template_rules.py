@@ -54,10 +54,10 @@ def template(s: Subject) -> Iterator[Hit]:
     if found:
         gap = gap_of(tuple(s.lines)).search(s.line(found[0]))
         more = f", and {len(found) - 1} more lines" if len(found) > 1 else ""
-        yield Hit(found[0], f"a template: {gap[0] if gap else 'a gap'} and its like are to be filled in first{more}",
-                  "the lines that hold gaps were not checked: check the script that comes out of it")  # fmt: skip
+        yield Hit(found[0], f"a template: {gap[0] if gap else 'a gap'} and its like are to be filled in first{more}")
 
 
 RULES = (
-    Rule("script-template", "shell", "warning", "a template (`{{ nodes }}`, `@@NAME@@`) that is still to be filled in: said once", template),
+    Rule("script-template", "shell", "warning", "a template (`{{ nodes }}`, `@@NAME@@`) that is still to be filled in: said once", template,
+         why="the lines that hold gaps were not checked: check the script that comes out of it"),
 )  # fmt: skip

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from graph.extraction.launch_shape import text_of
+from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
 from graph.verification.checks.rank_rules import RANK_NAMES
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject, number_of
-from graph.verification.checks.tasks import in_tasks, root_with_launcher, task_text, variables
+from graph.verification.checks.tasks import are_alone, in_tasks, root_with_launcher, task_text, variables
 from knowledge.data_file import parse_json
 
 # Read by libraries from the environment: setting them without export does nothing. Not here: what a scheduler or a
@@ -45,9 +45,8 @@ def not_exported(s: Subject) -> Iterator[Hit]:
             continue
         told.add(one.name)
         made = re.sub(rf"(^|[;&]\s*|\s){one.name}=", rf"\1export {one.name}=", s.line(one.line), count=1)
-        yield Hit(one.line, f"{one.name} is set and not exported: programs that the script starts do not see it",
-                  "a shell keeps variables to itself until `export`", sources.BASH + "#Bourne-Shell-Builtins",
-                  None if wanted else "warning", edit=Edit(one.line, one.line, (made,)))  # fmt: skip
+        says = f"{one.name} is set and not exported: programs that the script starts do not see it"
+        yield Hit(one.line, says, severity=None if wanted else "warning", edit=Edit(one.line, one.line, (made,)))
 
 
 def ranks(s: Subject) -> bool:
@@ -89,29 +88,17 @@ def passed_on(s: Subject) -> set[str]:
     return found | set(re.findall(r",([A-Za-z_]\w*)=", text))
 
 
-def not_forwarded(s: Subject) -> Iterator[Hit]:
+def not_forwarded(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Open MPI's mpirun that forwards some variables by -x and forgets one of the rendezvous."""
-    launch = s.launch
-    layer = launch.parallel if launch else None
-    if (
-        launch is None
-        or layer is None
-        or layer.name not in ("mpirun", "mpiexec")
-        or not s.several_nodes
-        or not ranks(s)
-    ):
+    layer = launch.parallel
+    if layer is None or layer.name not in ("mpirun", "mpiexec") or not s.several_nodes or not ranks(s):
         return
     forwarded = {"".join(piece.text for piece in value).split("=")[0] for name, value in layer.options if name == "-x"}
     if not forwarded:
         return
     for name in ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"):
         if name in s.exported and name not in forwarded and name not in in_tasks(s, frozenset({name})):
-            yield Hit(
-                launch.line,
-                f"{name} is not among the variables that mpirun forwards with -x",
-                "on nodes reached over ssh the tasks do not see it",
-                sources.OPEN_MPI,
-            )
+            yield Hit(launch.line, f"{name} is not among the variables that mpirun forwards with -x")
 
 
 def export_none(s: Subject) -> Iterator[Hit]:
@@ -121,12 +108,7 @@ def export_none(s: Subject) -> Iterator[Hit]:
     if one is None or one.value.upper() != "NONE" or layer is None or layer.name != "srun":
         return
     if text_of(layer, "--export") is None and not re.search(r"SLURM_EXPORT_ENV", s.script.text):
-        yield Hit(
-            one.line,
-            "--export=NONE holds for srun too: tasks start without what this script exports",
-            "add `unset SLURM_EXPORT_ENV`, or srun --export=ALL",
-            sources.SBATCH,
-        )
+        yield Hit(one.line, "--export=NONE holds for srun too: tasks start without what this script exports")
 
 
 def export_only(s: Subject) -> Iterator[Hit]:
@@ -139,19 +121,13 @@ def export_only(s: Subject) -> Iterator[Hit]:
             if value.upper() == "NONE"
             else f"only {value.split(',')[0].split('=')[0]} and what else is named"
         )
-        yield Hit(
-            s.launch.line,
-            f"srun --export={value[:40]} without ALL: the tasks get {what}",
-            "PATH, modules and the rendezvous are not handed over",
-            sources.SRUN,
-        )
+        yield Hit(s.launch.line, f"srun --export={value[:40]} without ALL: the tasks get {what}")
 
 
-def set_too_late(s: Subject) -> Iterator[Hit]:
+def set_too_late(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A variable of the launch line that is set only below it."""
-    launch = s.launch
-    command = root_with_launcher(launch) if launch else None
-    if launch is None or command is None or command.inside:
+    command = root_with_launcher(launch)
+    if command is None or command.inside:
         return
     names = {one.name for one in variables(s)} | ({"MASTER_ADDR", "MASTER_PORT"} if ranks(s) else set())
     last_line = command.line + sum(word.count("\n") for word in command.written)
@@ -163,11 +139,7 @@ def set_too_late(s: Subject) -> Iterator[Hit]:
             and not re.search(rf"\$\{{{name}:?[-=+]", s.script.text)
             and min(places) > max(word_lines(s, command.line))
         ):
-            yield Hit(
-                min(places),
-                f"{name} is set here, below the launch on line {command.line} that needs it",
-                "a script runs from top to bottom: move the launch to the end",
-            )
+            yield Hit(min(places), f"{name} is set here, below the launch on line {command.line} that needs it")
 
 
 def word_lines(s: Subject, line: int) -> list[int]:
@@ -178,10 +150,9 @@ def word_lines(s: Subject, line: int) -> list[int]:
     return lines
 
 
-def world_size(s: Subject) -> Iterator[Hit]:
+def world_size(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """WORLD_SIZE against the ranks that are started."""
-    launch = s.launch
-    if launch is None or launch.parallel is None or launch.spawner is not None or not launch.tasks or not ranks(s):
+    if launch.parallel is None or launch.spawner is not None or not launch.tasks or not ranks(s) or are_alone(s):
         return
     before = [one for one in s.set_to("WORLD_SIZE") if one.line <= launch.line]
     found = [one for one in before if "branch" not in " ".join(one.inside)]
@@ -189,16 +160,14 @@ def world_size(s: Subject) -> Iterator[Hit]:
         return
     size = number_of(found[-1].written, s.facts) if not found[-1].inside else number_of(found[-1].value, s.facts)
     if size is not None and size != launch.tasks:
-        yield Hit(found[-1].line, f"WORLD_SIZE is {size}; {launch.parallel.name} starts {launch.tasks} ranks", "the group waits for ranks that never come, or turns some away",
-                  sources.TORCH_DISTRIBUTED)  # fmt: skip
+        yield Hit(found[-1].line, f"WORLD_SIZE is {size}; {launch.parallel.name} starts {launch.tasks} ranks")
 
 
-def misspelt_own(s: Subject) -> Iterator[Hit]:
+def misspelt_own(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """A variable of the launch that nothing sets, and that is nearly one which the script sets."""
-    launch = s.launch
-    if launch is None or (s.script.sourced and not s.script.assignments):
+    if s.script.sourced and not s.script.assignments:
         return
-    given = {one.name for one in s.script.assignments} | s.exported
+    given = s.names
     names = sorted(name for name in given if len(name) > 4)
     for used in list(variables(s)):
         if used.name in given or len(used.name) < 5 or not re.fullmatch(r"[A-Z][A-Z0-9_]+", used.name):
@@ -211,8 +180,9 @@ def misspelt_own(s: Subject) -> Iterator[Hit]:
             and len(near[0]) - len(used.name) in (-1, 0, 1)
         ):
             strict = re.search(r"(?m)^[^\S\n]*set\s+(-\w*u|-o nounset)", s.script.text)
-            yield Hit(used.line, f"{used.name} is set nowhere; the script sets {near[0]}", "an unset variable is empty, or ends the script under set -u",
-                      None, None if strict else "warning", edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
+            says = f"{used.name} is set nowhere; the script sets {near[0]}"
+            edit = Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),))
+            yield Hit(used.line, says, severity=None if strict else "warning", edit=edit)
 
 
 def one_connection(s: Subject) -> Iterator[Hit]:
@@ -225,10 +195,8 @@ def one_connection(s: Subject) -> Iterator[Hit]:
         return
     line = s.launch.root.line
     made = ("export CUDA_DEVICE_MAX_CONNECTIONS=1", s.line(line))
-    yield Hit(line, "Megatron splits tensors here, and CUDA_DEVICE_MAX_CONNECTIONS is not 1",
-              "before Blackwell, and on AMD, it asserts that, so that communication is queued before compute",
-              "https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py",
-              edit=Edit(line, line, made))  # fmt: skip
+    says = "Megatron splits tensors here, and CUDA_DEVICE_MAX_CONNECTIONS is not 1"
+    yield Hit(line, says, edit=Edit(line, line, made))
 
 
 def splits_tensors(code: str) -> bool:
@@ -245,9 +213,9 @@ def kv_settings(s: Subject) -> Iterator[Hit]:
     for number, line in s.code_lines:
         told = re.search(r"--kv-transfer-config[= ]+(?P<q>['\"]?)(?P<v>\{.*?\})(?P=q)(?=\s|$|\))", line)
         if told and told["q"] != '"' and "$" not in told["v"] and not is_json(told["v"]):
-            yield Hit(number, "--kv-transfer-config is no JSON: names and values need double quotes",
-                      "vLLM reads it as JSON; single quotes around the whole keep the shell off it",
-                      "https://docs.vllm.ai/en/latest/features/disagg_prefill.html")  # fmt: skip
+            says = "--kv-transfer-config is no JSON: names and values need double quotes"
+            why = "vLLM reads it as JSON; single quotes around the whole keep the shell off it"
+            yield Hit(number, says, why, "https://docs.vllm.ai/en/latest/features/disagg_prefill.html")
     names = {one.name: one.line for one in s.script.assignments if one.name.startswith("LMCACHE_")}
     file = names.pop("LMCACHE_CONFIG_FILE", None)
     if file and (others := sorted(set(names) - {"LMCACHE_USE_EXPERIMENTAL"})):
@@ -265,12 +233,20 @@ def is_json(text: str) -> bool:
 
 RULES = (
     Rule("serve-kv-settings", "environment", "error", "a `--kv-transfer-config` that is no JSON; LMCache's settings in a file and in variables", kv_settings),
-    Rule("variable-megatron-connections", "environment", "warning", "Megatron's tensor parallelism without CUDA_DEVICE_MAX_CONNECTIONS=1", one_connection),
-    Rule("variable-not-exported", "environment", "error", "a variable that tasks or libraries need, set without export", not_exported),
-    Rule("variable-not-forwarded", "environment", "warning", "mpirun -x that leaves out a variable of the rendezvous", not_forwarded),
-    Rule("variable-export-none", "environment", "warning", "--export=NONE in the directives, which srun inherits", export_none),
-    Rule("variable-export-only", "environment", "error", "srun --export without ALL", export_only),
-    Rule("variable-too-late", "environment", "error", "a variable set below the launch that needs it", set_too_late),
-    Rule("variable-unset", "environment", "error", "a misspelt variable of the launch: set nowhere", misspelt_own),
-    Rule("rank-world-size", "launch", "error", "WORLD_SIZE differs from the ranks that are started", world_size),
+    Rule("variable-megatron-connections", "environment", "warning", "Megatron's tensor parallelism without CUDA_DEVICE_MAX_CONNECTIONS=1", one_connection, "https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py",
+         why="before Blackwell, and on AMD, it asserts that, so that communication is queued before compute"),
+    Rule("variable-not-exported", "environment", "error", "a variable that tasks or libraries need, set without export", not_exported, sources.BASH + "#Bourne-Shell-Builtins",
+         why="a shell keeps variables to itself until `export`"),
+    launch_rule("variable-not-forwarded", "environment", "warning", "mpirun -x that leaves out a variable of the rendezvous", not_forwarded, sources.OPEN_MPI,
+                why="on nodes reached over ssh the tasks do not see it"),
+    Rule("variable-export-none", "environment", "warning", "--export=NONE in the directives, which srun inherits", export_none, sources.SBATCH,
+         why="add `unset SLURM_EXPORT_ENV`, or srun --export=ALL"),
+    Rule("variable-export-only", "environment", "error", "srun --export without ALL", export_only, sources.SRUN,
+         why="PATH, modules and the rendezvous are not handed over"),
+    launch_rule("variable-too-late", "environment", "error", "a variable set below the launch that needs it", set_too_late,
+                why="a script runs from top to bottom: move the launch to the end"),
+    launch_rule("variable-unset", "environment", "error", "a misspelt variable of the launch: set nowhere", misspelt_own,
+                why="an unset variable is empty, or ends the script under set -u"),
+    launch_rule("rank-world-size", "launch", "error", "WORLD_SIZE differs from the ranks that are started", world_size, sources.TORCH_DISTRIBUTED,
+                why="the group waits for ranks that never come, or turns some away"),
 )  # fmt: skip

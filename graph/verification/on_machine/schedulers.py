@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from knowledge.schedulers import slurm
+from knowledge.schedulers.reasons import find_reason
+
 Phase = Literal["waiting", "running", "ended", "gone"]
 OUTPUT = "preflight.out"
 
@@ -47,36 +50,15 @@ class BatchSystem:
     watch: tuple[str, ...]
 
 
-SLURM_ENDED = re.compile(
-    r"BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT"
-)
-SLURM_WAITING = re.compile(r"PENDING|CONFIGURING|REQUEUED|REQUEUE_HOLD|REQUEUE_FED|RESV_DEL_HOLD|SPECIAL_EXIT")
-# Slurm's reason codes (squeue's page, "JOB REASON CODES") in words; the start of a code is enough.
-REASONS = {
-    "Priority": "others come first",
-    "Resources": "no free nodes yet",
-    "BeginTime": "its begin time is not reached",
-    "Dependency": "it waits for another job",
-    "JobHeld": "it is held: scontrol release",
-    "ReqNodeNotAvail": "its nodes are down or reserved",
-    "PartitionTimeLimit": "its walltime is longer than the partition gives: it will not start",
-    "PartitionNodeLimit": "the partition does not give that many nodes: it will not start",
-    "InvalidAccount": "the account is not valid: it will not start",
-    "InvalidQOS": "the QOS is not valid: it will not start",
-    "QOSMax": "a limit of the QOS: walltime, nodes, or jobs at a time",
-    "AssocGrp": "a limit of the account, such as its hours",
-    "AssocMax": "a limit of the account for one job or person",
-    "Nodes_required_for_job_are_DOWN": "its nodes are down or reserved",
-}
-
-
 def slurm_state(word: str, reason: str = "") -> JobState:
-    if SLURM_ENDED.fullmatch(word):
+    """By the tables of `maple-chat pending`: the states of Slurm, and what its reasons mean."""
+    phase, bare = slurm.state_phase(word), reason.strip("()").replace("None", "")
+    if phase == "ended":
         return JobState("ended", word, "", word == "COMPLETED")
-    if SLURM_WAITING.fullmatch(word):
-        says = next((says for code, says in REASONS.items() if reason.lstrip("(").startswith(code)), "")
-        return JobState("waiting", word, says or reason.strip("()").replace("None", ""))
-    return JobState("running", word)
+    if phase not in ("waiting", "starting"):
+        return JobState("running", word)
+    meant = find_reason("slurm", bare) if bare else None
+    return JobState("waiting", word, meant.reason.says if meant else bare)
 
 
 def read_squeue(answer: str) -> JobState | None:

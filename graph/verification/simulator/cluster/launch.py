@@ -85,7 +85,7 @@ def environment(
 ) -> dict[str, str]:
     """All variables of one task: what travels from the caller, what the launcher sets, what we need to find our way."""
     given = travelling(launcher, parsed, seat, job, site)
-    given.update(variables.OF_TASK[launcher](seat, plan, job, step))
+    given.update(variables.of_task(launcher, seat, plan, job, step))
     shown = variables.of_devices(launcher, seat, plan, job)
     chosen_by_site = launcher == "srun" and job.one_device and not {"gpu_bind", "gpus_per_task"} & set(parsed.options)
     given = shown | given if chosen_by_site else given | shown  # a site's default yields to what the script exports

@@ -6,7 +6,6 @@ Lightning's LSF environment (jsrun); flux-environment(7).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph.verification.simulator.cluster.hostlist import compress
@@ -61,72 +60,51 @@ def srun(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-def pals(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    return {
-        "PALS_RANKID": str(seat.rank), "PALS_NODEID": str(seat.node), "PALS_LOCAL_RANKID": str(seat.local),
-        "PALS_APID": f"stand-in-{step}", "PALS_SPOOL_DIR": "/tmp", "PMI_RANK": str(seat.rank),
-        "PMI_SIZE": str(layout.ntasks), "PMI_LOCAL_RANK": str(seat.local),
-        "PMI_LOCAL_SIZE": str(layout.counts[seat.node]), "PMI_UNIVERSE_SIZE": str(layout.ntasks),
-    }  # fmt: skip
-
-
-def open_mpi(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    rank, size, local = str(seat.rank), str(layout.ntasks), str(seat.local)
-    return {
-        "OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": size, "OMPI_COMM_WORLD_LOCAL_RANK": local,
-        "OMPI_COMM_WORLD_LOCAL_SIZE": str(layout.counts[seat.node]), "OMPI_COMM_WORLD_NODE_RANK": local,
-        "OMPI_UNIVERSE_SIZE": size, "PMIX_RANK": rank, "PMIX_NAMESPACE": f"standin.{step}",
-    }  # fmt: skip
-
-
-def intel_mpi(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    return {
-        "PMI_RANK": str(seat.rank), "PMI_SIZE": str(layout.ntasks), "MPI_LOCALRANKID": str(seat.local),
-        "MPI_LOCALNRANKS": str(layout.counts[seat.node]),
-    }  # fmt: skip
-
-
-def mvapich(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    local_size = str(layout.counts[seat.node])
-    return {
-        "MV2_COMM_WORLD_RANK": str(seat.rank), "MV2_COMM_WORLD_SIZE": str(layout.ntasks),
-        "MV2_COMM_WORLD_LOCAL_RANK": str(seat.local), "MV2_COMM_WORLD_LOCAL_SIZE": local_size,
-    }  # fmt: skip
-
-
-def mpiexec(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    """Hydra's launcher of Intel MPI has PALS's options and variables of its own."""
-    return (intel_mpi if job.mpi == "impi" else pals)(seat, layout, job, step)
-
-
-def ibrun(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    """ibrun starts the tasks through whichever MPI is loaded."""
-    by_mpi = {"impi": intel_mpi, "mvapich2": mvapich}
-    return by_mpi.get(job.mpi, open_mpi)(seat, layout, job, step)
-
-
-def jsrun(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    rank, size, local = str(seat.rank), str(layout.ntasks), str(seat.local)
-    return {
-        "JSM_NAMESPACE_RANK": rank, "JSM_NAMESPACE_SIZE": size, "JSM_NAMESPACE_LOCAL_RANK": local,
-        "JSM_NAMESPACE_LOCAL_SIZE": str(layout.counts[seat.node]),
-        "OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": size, "OMPI_COMM_WORLD_LOCAL_RANK": local,
-        "OMPI_COMM_WORLD_LOCAL_SIZE": str(layout.counts[seat.node]), "PMIX_RANK": rank,
-    }  # fmt: skip
-
-
-def flux_run(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
-    return {
-        "FLUX_TASK_RANK": str(seat.rank), "FLUX_TASK_LOCAL_ID": str(seat.local), "FLUX_JOB_SIZE": str(layout.ntasks),
-        "FLUX_JOB_NNODES": str(len(layout.counts)), "FLUX_JOB_ID": f"f{step}StandIn", "PMI_RANK": str(seat.rank),
-        "PMI_SIZE": str(layout.ntasks), "FLUX_KVS_NAMESPACE": f"job-{step}",
-    }  # fmt: skip
-
-
-OF_TASK: dict[str, Callable[[Seat, TaskLayout, StandIn, int], Variables]] = {
-    "srun": srun, "mpiexec": mpiexec, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": jsrun,
-    "flux run": flux_run,
+# What each other launcher (or the MPI behind it) sets for a task; see of_task for the names in braces.
+BY_MPI: dict[str, Variables] = {
+    "pals": {
+        "PALS_RANKID": "{rank}", "PALS_NODEID": "{node}", "PALS_LOCAL_RANKID": "{local}",
+        "PALS_APID": "stand-in-{step}", "PALS_SPOOL_DIR": "/tmp", "PMI_RANK": "{rank}", "PMI_SIZE": "{size}",
+        "PMI_LOCAL_RANK": "{local}", "PMI_LOCAL_SIZE": "{local_size}", "PMI_UNIVERSE_SIZE": "{size}",
+    },
+    "openmpi": {
+        "OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "{size}", "OMPI_COMM_WORLD_LOCAL_RANK": "{local}",
+        "OMPI_COMM_WORLD_LOCAL_SIZE": "{local_size}", "OMPI_COMM_WORLD_NODE_RANK": "{local}",
+        "OMPI_UNIVERSE_SIZE": "{size}", "PMIX_RANK": "{rank}", "PMIX_NAMESPACE": "standin.{step}",
+    },
+    "impi": {
+        "PMI_RANK": "{rank}", "PMI_SIZE": "{size}", "MPI_LOCALRANKID": "{local}", "MPI_LOCALNRANKS": "{local_size}",
+    },
+    "mvapich2": {
+        "MV2_COMM_WORLD_RANK": "{rank}", "MV2_COMM_WORLD_SIZE": "{size}", "MV2_COMM_WORLD_LOCAL_RANK": "{local}",
+        "MV2_COMM_WORLD_LOCAL_SIZE": "{local_size}",
+    },
+    "jsrun": {
+        "JSM_NAMESPACE_RANK": "{rank}", "JSM_NAMESPACE_SIZE": "{size}", "JSM_NAMESPACE_LOCAL_RANK": "{local}",
+        "JSM_NAMESPACE_LOCAL_SIZE": "{local_size}", "OMPI_COMM_WORLD_RANK": "{rank}", "OMPI_COMM_WORLD_SIZE": "{size}",
+        "OMPI_COMM_WORLD_LOCAL_RANK": "{local}", "OMPI_COMM_WORLD_LOCAL_SIZE": "{local_size}", "PMIX_RANK": "{rank}",
+    },
+    "flux": {
+        "FLUX_TASK_RANK": "{rank}", "FLUX_TASK_LOCAL_ID": "{local}", "FLUX_JOB_SIZE": "{size}",
+        "FLUX_JOB_NNODES": "{nodes}", "FLUX_JOB_ID": "f{step}StandIn", "PMI_RANK": "{rank}", "PMI_SIZE": "{size}",
+        "FLUX_KVS_NAMESPACE": "job-{step}",
+    },
 }  # fmt: skip
+
+
+def of_task(launcher: str, seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
+    """What the launcher sets for a task: mpiexec and ibrun start it through whichever MPI is loaded."""
+    if launcher == "srun":
+        return srun(seat, layout, job, step)
+    known = {
+        "mpiexec": "impi" if job.mpi == "impi" else "pals", "mpirun": "openmpi", "jsrun": "jsrun", "lrun": "jsrun",
+        "ibrun": job.mpi if job.mpi in ("impi", "mvapich2") else "openmpi", "flux run": "flux",
+    }  # fmt: skip
+    numbers = {
+        "rank": seat.rank, "node": seat.node, "local": seat.local, "local_size": layout.counts[seat.node],
+        "size": layout.ntasks, "nodes": len(layout.counts), "step": step,
+    }  # fmt: skip
+    return {name: text.format(**numbers) for name, text in BY_MPI[known[launcher]].items()}
 
 
 def of_devices(launcher: str, seat: Seat, layout: TaskLayout, job: StandIn) -> Variables:
