@@ -12,6 +12,7 @@ from pathlib import Path
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.facts import facts_of, named_extension, named_module
+from graph.debugging.lines import PROGRESS
 from graph.debugging.log import LogSource, from_paths, from_text, printable
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.ordering import ChosenEvent, choose, last_runs
@@ -43,6 +44,8 @@ ITS_WORDS = {
     )
 }
 BY_WORDS = "words"
+NAMED = rb"([\w./:-]*(?:ckpt|checkpoint|\bck/|step|epoch|state)[\w./-]*\d[\w-]*(?:\.\w{1,12})?)"
+SAVED = re.compile(rb"(?i)\b(?:sav(?:ed?|ing)|wrote|stored|gespeichert)\b[^\n]{0,80}?" + NAMED)
 DECIDE = (
     "Line {} speaks for this ({}), line {} for another cause ({}): see which of the two came first, and on which rank, "
     "before anything is changed."
@@ -121,8 +124,11 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     bare = said.kind in ("error", "fallback") or (said.kind == "effect" and _by_type(event))
     # An interrupt hits wherever the program is: its frames tell nothing.
     interrupted = event.error is not None and event.error.type == "KeyboardInterrupt"
-    if event.settled or event.error is None or interrupted or not bare or said.strength > MOST_GENERAL:
+    if event.settled or interrupted or not bare or said.strength > MOST_GENERAL:
         return said
+    if event.error is None:
+        told = worded(event) if said.cause == "unknown" and not event.level else None
+        return replace(told, strength=GENERAL) if told else said
     if by_words := worded(event):
         return by_words
     for frame in reversed(event.error.frames):
@@ -168,6 +174,11 @@ def conclude(scan: Scan, choice: ChosenEvent, use: Matcher) -> Diagnosis:
     here = settings_of_log(winner, scan)
     facts |= {kind: next(iter(known)) for kind, known in here.items() if len(known) == 1}
     todo = steps(winner, own.fix, told, names, here, scan)
+    # What was being saved when the run ended may not be whole: steps must have followed on it.
+    ends = {t.data: max((step.start() for step in PROGRESS.finditer(t.data)), default=0) for t in scan.tails.values()}
+    if saved := [found for data, end in ends.items() for found in SAVED.findall(data, 0, end)]:
+        named = f"last checkpoint (the log names {masked(printable(saved[-1].decode('utf-8', 'replace'))).rstrip('.')})"
+        todo = tuple(step.replace("last checkpoint", named) for step in todo)
     if near := choice.near:
         todo = (DECIDE.format(winner.line, told.means, near.line, causes[near.signature.cause].means), *todo[:1])
     found = Diagnosis(

@@ -9,82 +9,21 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import prod
+from pathlib import Path
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.hosts import host_of, only_host
 from graph.debugging.lines import STAMP, clock
 from graph.debugging.log import message, printable
 from graph.debugging.rejected import facts_of_arguments
+from knowledge.data_file import read_data
 
 SIZE = r"(?P<{}>[\d.]+ ?[KMGT]i?B)"
-# Read from the line that tells the cause, and from what else speaks for the same cause.
-OF_LINE = tuple(
-    re.compile(pattern)
-    for pattern in (
-        "[Tt]ried to allocate " + SIZE.format("asked"),
-        "total capacity of " + SIZE.format("total") + "|" + SIZE.format("total2") + " total capacity",
-        "of which " + SIZE.format("free") + " is free|" + SIZE.format("free2") + " free",
-        SIZE.format("allocated") + " is allocated by PyTorch|" + SIZE.format("allocated2") + " already allocated",
-        SIZE.format("unallocated") + " is reserved by PyTorch but unallocated",
-        SIZE.format("reserved") + " reserved in total by PyTorch",
-        SIZE.format("allowed") + " allowed;",
-        r"[Pp]rocess (?P<intruder>\d+) has " + SIZE.format("held") + " memory in use",
-        r"GPU (?P<gpu>\d{1,2})(?: has|;| \()",
-        r"(?:No such file or directory|not found|does not exist|cannot open|can't open file)\W{1,4}['\"]"
-        r"(?P<path>[^'\"]{2,200})",
-        r"(?i)\bport[: =]+(?P<port>\d{2,5})\b|:(?P<port2>\d{4,5})\b(?= \(errno)",
-        r"(?i)(?:memory limit|limit) ?\(?(?P<used>\d[\d.]*) ?(?:[KMGT]i?B|K)? > (?P<limit>\d[\d.]*)",
-        r"mem(?:ory)? (?P<used2>\d+[kmg]b) exceeded limit (?P<limit2>\d+[kmg]b)",
-        r"^KeyError: (?P<key>.{1,80})$",
-        r"unexpected keyword argument ['\"](?P<argument>\w+)",
-        r"^(?:NameError|UnboundLocalError): .*?['\"](?P<variable>\w+)['\"]",
-        r"train_batch_size .{0,90}?(?P<global_batch>\d+) != (?P<micro_batch>\d+) \* (?P<accumulation>\d+) "
-        r"\* (?P<world>\d+)",
-        r"(?i)world[ _]?size \(?(?P<world2>\d+)\)? (?:is not divisible by|is not a multiple of|must be (?:divisible by"
-        r"|a multiple of))(?P<parts>.{1,160})",
-        r"(?P<wanted>\d+) characters(?: long)?, yours was (?P<given>\d+)",
-        r"invalid choice: ['\"]?(?P<choice>[^'\" ]+)['\"]? \(choose from (?P<choices>[^)]{1,200})\)",
-        r"killed by signal: (?P<signal>\w[\w ]*)",
-        r"\[Errno \d+\] [^:'\"]{1,80}: ['\"](?P<path>[^'\"]{2,200})['\"]",
-        r"(?:[Mm]ust|[Ss]hould) be (?:one of|in) (?P<choices>[\[({][^\])}]{1,200}[\])}])",
-        r"arguments are required: (?P<argument>.{1,120})$",
-        r"error: \"(?P<value>[^\"]{1,60})\" is not a valid",
-        r"OpType=(?P<operation>\w+)",
-        r"(?P<crash>(?i:segmentation fault|bus error|illegal (?:hardware )?instruction))",
-        r"line (?P<script_line>\d+): ",
-    )
-)
-# Read from all that was found and from the end of the log.
-OF_LOG = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"[Nn]ode failure on (?P<node>[\w.-]+)",
-        r"(?P<joined>\d+)/(?P<clients>\d+) (?:\w+ )?(?:joined|registered|connected|arrived|reached)"
-        r"|\b(?:tasks|process(?:es)?|clients|workers|nodes|ranks|peers|hosts)\b.{0,24}\b"
-        r"(?:joined|registered|connected|arrived|reached)\b[\w ]{0,24}[:=(]? ?(?P<joined2>\d+)(?:/| of )"
-        r"(?P<clients2>\d+)\b",
-        r"\b(?:mpiexec|mpirun|srun|jsrun|flux run)\b.{0,80}? (?:-n|-np|--np|--ntasks)[ =]?(?P<started>\d+)\b",
-        r"(?i)\bnum[_-](?:labels|classes)['\"]?\s*[=:]\s*(?P<classes>\d+)",
-        r"\bsm_?(?P<arch>\d{2,3})a?\b is not compatible",
-        r"(?i)ulimit -n[: =]+(?P<files>\d+)",
-        r"(?<![A-Za-z_-])(?:per_device_train_batch_size|micro[-_]batch[-_]size|train_micro_batch_size_per_gpu|batch[-_]size)"
-        r"['\"]?\s*(?:[=:]|\.{3,}|(?<=size) )\s*"
-        r"(?P<batch>\d+)",
-        r"\*\*\* (?:JOB|STEP) (?P<job>\d+)|StepId=(?P<job2>\d+)|SLURM_JOB_?ID[=: ]+(?P<job3>\d+)|Job <(?P<job4>\d+)>",
-        r"(?i)\bworld[ _]?size[=: ]+(?P<world>\d+)|nranks (?P<world2>\d+)",
-        r"--mem[= ](?P<memory>\d+[KMGT]?)\b|(?i:total requested memory) :\s*(?P<memory2>[\d.]+ \w+)",
-        r"(?i)max(?:imum)? ?(?:rss|memory)[ :=]+(?P<peak>[\d.]+ ?[KMGT]i?B?)\b|anon-rss:(?P<peak2>\d+kB)",
-        r"(?i)\bepoch\W{0,3}(?P<epoch>\d+) ?/ ?(?P<epochs>\d+)\b.{0,60}?(?P<done>\d+)/(?P<steps>\d+) "
-        r"\[(?P<elapsed>[\d:]{4,9})<(?P<remaining>(?:\d+ days?, )?[\d:]{4,9})",
-        r"\b(?P<done>\d+)/(?P<steps>\d+) \[(?P<elapsed>[\d:]{4,9})<(?P<remaining>(?:\d+ days?, )?[\d:]{4,9})",
-        r"(?i)\b(?:iteration|step|epoch|iter)\W{0,3}(?P<done>\d+) ?/ *(?P<steps>\d+)",
-        r"^\"(?P<module>[A-Za-z][\w.+-]*(?:/[\w.+-]+)?)\"$",
-        r"(?:Loading|Loaded|Initiali[sz]ing|[Mm]odel(?:_name(?:_or_path)?)?|pretrained)"
-        r"['\"]?[ :=]+['\"]?(?:model |from )?"
-        r"(?P<model>(?:[\w.-]+/)?[A-Za-z][\w.]*-[\w.-]*\d+(?:\.\d+)?[bBmM](?![a-z])[\w.-]*)",
-        r"(?:max_seq_length|max_length|block_size|seq_len(?:gth)?|sequence_length)['\"]?\s*[=:]\s*(?P<length>\d{3,7})",
-        r"(?P<environment>/[\w./-]{2,160}?)/lib(?:64)?/python3\.\d+/",
-    )
+# Read from the line that tells the cause, and from what else speaks for the same cause; from all that was found and
+# from the end of the log.
+OF_LINE, OF_LOG = (
+    tuple(re.compile(re.sub(r"\{size:(\w+)\}", lambda name: SIZE.format(name[1]), pattern)) for pattern in patterns)
+    for patterns in read_data(Path(__file__).with_suffix(".yaml")).values()
 )
 SEQUENCE = re.compile(
     rb"[Rr]ank (?P<rank>\d{1,6})\]?.{0,200}?(?:SeqNum=(?P<seq>\d+)|last completed (?:NCCL )?work: (?P<done>\d+))"

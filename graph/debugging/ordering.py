@@ -91,9 +91,10 @@ def _went_well(bad: list[Event], scan: Scan, success: Event | None, causes: Mapp
     if any(e.signature.kind in ("final", "verdict") and not survived(e) for e in bad):
         return False
     ended = all(e.kind != "progress" for e in ends.values())
+    proved = success is not None or all(e.counted for e in ends.values())
     said = [e for e in bad if weight(e) > FAILED and e.file in ends]
-    far = all(e.last_line + WELL_BEFORE <= ends[e.file].line for e in said)
-    return far and all(_got_over(e) or (ended and _complains(e, success, causes)) for e in said)
+    far = all(e.last_line < max(ends[e.file].counted, ends[e.file].line + 1 - WELL_BEFORE) for e in said)
+    return far and all(_got_over(e) or (ended and _complains(e, proved, causes)) for e in said)
 
 
 def _got_over(event: Event) -> bool:
@@ -101,11 +102,11 @@ def _got_over(event: Event) -> bool:
     return survived(event) and (event.error is None or event.rank is None or event.own_progress)
 
 
-def _complains(event: Event, success: Event | None, causes: Mapping[str, Cause]) -> bool:
+def _complains(event: Event, proved: bool, causes: Mapping[str, Cause]) -> bool:
     """Whether a command or library complained without a traceback; of graver things only before some success."""
     told = causes.get(event.signature.cause)
     mild = event.level != "" or (told is not None and told.group in COMPLAINING)
-    return event.error is None and (mild or success is not None)
+    return event.error is None and (mild or proved)
 
 
 def candidates(scan: Scan) -> tuple[list[Event], Event | None]:

@@ -113,7 +113,7 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
     parts.append(queue_price(before, after, cluster))
     if cluster and all_hours(after, cluster) > all_hours(before, cluster):
         parts.append(further_price(after, cluster))
-    if given(before.account) and after.account != before.account:
+    if given(before.account) and given(after.account) and after.account != before.account:
         parts.append("another account is charged")
     if after.strategy != before.strategy and after.strategy:
         parts.append(f"your program has to be written for {after.strategy}")
@@ -282,7 +282,7 @@ REMEDIES: dict[str, tuple[Remedy, ...]] = {
     "env-no-internet": (Remedy(text.offline),),
     "env-file-missing": (Remedy(text.folder),),
     "env-disk": (Remedy(text.cache_elsewhere),),
-    "gpu-not-visible": (Remedy(change=devices),),
+    "gpu-not-visible": (Remedy(text.shared_devices), Remedy(change=devices)),
     "gpu-oom": (
         Remedy(text.grown_segments),
         Remedy(text.smaller_batch, smaller_batch),

@@ -76,17 +76,6 @@ def continuations(case: FailedScript) -> Edit:
     return re.sub(r"(?m)\\[ \t]+$", r"\\", case.text), "Blanks after the backslashes removed."
 
 
-def set_directive(case: FailedScript, option: str, value: str) -> str | None:
-    """The text with a directive's value replaced; None where the script has no such directive in force."""
-    found = case.script.active.get(option)
-    if found is None or found.value not in found.raw:
-        return None
-    lines = case.text.splitlines(keepends=True)
-    head, _, tail = lines[found.line - 1].rpartition(found.value)
-    lines[found.line - 1] = head + value + tail
-    return "".join(lines)
-
-
 def option(case: FailedScript) -> Edit:
     """A misspelled Slurm option, where exactly one known option is near."""
     wrong = case.captured.get("option", "").lstrip("-").partition("=")[0]
@@ -161,6 +150,20 @@ def offline(case: FailedScript) -> Edit:
     first = "The hub is not asked: download model and data on a login node first."
     first = case.cluster.internet.as_there(first) if case.cluster else first
     return before_commands(case, lines), "The site's proxy is set." if proxy else first
+
+
+def shared_devices(case: FailedScript) -> Edit:
+    """The GPUs of a node for all of its tasks, where each was given one, number 0, and counts on by LOCAL_RANK."""
+    each, tasks = case.script.active.get("gpus-per-task"), case.script.active.get("ntasks-per-node")
+    counts_on = re.search(r"\bLOCAL_RANK=\S*SLURM_LOCALID", case.text)
+    if each is None or tasks is None or each.value != "1" or not tasks.value.isdigit() or not counts_on:
+        return None
+    rows = whole_lines(case.text)
+    written = f"--gpus-per-node={tasks.value}"
+    rows[each.line - 1], put = re.subn(r"--gpus-per-task[= ]1(?!\S)", written, rows[each.line - 1])
+    text = re.sub(r"\s--gpus-per-task[= ]1(?!\S)", "", "".join(rows))
+    says = "Each task saw one GPU, number 0, while LOCAL_RANK counts up: the tasks of a node share its GPUs now."
+    return (text, says) if put else None
 
 
 def backend(case: FailedScript) -> Edit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ STEP_CANCELLED = re.compile(r"\*\*\* STEP \S+ ON \S+ CANCELL?ED AT [\d:T-]+ (?:\
 ABORTED = "aborted"
 # How launchers say that a process crashed. What processes say of the network after that is of no weight of its own.
 CRASHED, NETWORK, AFTER_CRASH = ("srun-task-segfault", "mpi-exited-segfault"), "communication", 20
+PEER_CLOSED, AFTER_CLOSED = "nccl-remote-closed", ("nccl-ib-completion", "watchdog-stuck")
 AFTER_TASK = 9
 CLIENTS = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
 STORE_WAITED, STORE_TAKEN = "store-clients-missing", ("c10d-port-in-use", "c10d-listen-failed")
@@ -112,12 +114,14 @@ def _store_lost(events: Sequence[Event]) -> None:
 
 
 def _after_crash(events: Sequence[Event]) -> None:
-    """The launcher reports a crashed process first: the others then only lost it."""
-    crashed = min((e.order for e in events if _named(e) & set(CRASHED)), default=None)
+    """The launcher reports a crashed process first, or its peers that it closed: the others then only lost it."""
+    crashed = min((e.order for e in events if _named(e) & set(CRASHED)), default=math.inf)
+    closed = min((e for e in events if e.signature.id == PEER_CLOSED), key=lambda e: e.order, default=None)
     for event in events:
         said = event.signature
-        later = crashed is not None and event.order > crashed
-        if later and said.group.startswith(NETWORK) and said.kind in ("cause", "error"):
+        if closed is not None and event.order > closed.order and said.id in AFTER_CLOSED:
+            event.signature = closed.signature
+        elif event.order > crashed and said.group.startswith(NETWORK) and said.kind in ("cause", "error"):
             event.signature = replace(said, kind="effect", strength=AFTER_CRASH)
 
 

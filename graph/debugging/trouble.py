@@ -9,14 +9,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
-
-import re2
+from itertools import count, islice, pairwise
 
 from graph.debugging.echoes import is_source, spoken
 from graph.debugging.lines import LEVEL, PROGRESS, SHOWN_SOURCE
 from graph.debugging.log import message, printable
-from knowledge.signatures.matcher import Matcher, options
+from knowledge.signatures.matcher import Matcher
 
 # What of a log's end is looked at, in bytes, and how many of its lines.
 TAIL = 48 << 10
@@ -25,23 +23,16 @@ LONGEST = 2_000
 # Lines of progress among so many last lines: the run was going on when the log stops.
 LAST = 6
 
-WORDS = re2.compile(
-    rb"(?i)fatal|panic|abort|crash|giving up|unrecoverable|error|exception|fail|cannot|can't|could not|couldn't|unable"
-    rb"|denied|refused|invalid|illegal|not found|no such|unknown|unrecogni|missing|exceed|killed|corrupt|mismatch"
-    rb"|not (?:allowed|permitted|supported|available|valid|enough|set)|unsupported|undefined|expired|lost|stuck|hung"
-    rb"|too (?:large|small|many|few|long|old)|must (?:be|have|not)|expected|overflow|diverg|terminated|SIG[A-Z]{3}"
-    rb"|\bstatus\b|exit|signal|0x[0-9a-f]{6}|File \"|\bleft\b|\bdied\b|insufficient|rejected|violat|conflict"
-    rb"|disconnect|unbound|unexpected",
-    options(),
-)
 SURE = re.compile(
-    r"(?i)^(?:[\w./-]+(?:\[\d+\])?: )*(?:fatal|panic|error|abort\w*|critical)\b"
-    r"|\b(?:fatal|unrecoverable|giving up|abort(?:ed|ing)|crash(?:ed)?|panick?(?:ed)?)\b"
+    r"(?i)^(?:[\w./-]+(?:\[\d+\])?: )*(?:fatal|panic|error|fehler|erreur|errore|abort\w*|critical)\b"
+    r"|\b(?:fatal|unrecoverable|giving up|abort(?:ed|ing)|crash(?:ed)?|panick?(?:ed)?"
+    r"|abbruch|abgebrochen|interromp\w+|interrump\w+|interrott\w|abortado)\b"
     r"|(?:^|[\s\]|>])(?:ERROR|FATAL|CRITICAL|PANIC)\b|\b[A-Z]\w+(?:Error|Exception)\b(?!s)"
 )
 PLAIN = re.compile(
     r"(?i)\b(?:failed|failure|fails?|error|exception|cannot|can't|could not|couldn't|unable to|denied|refused|killed"
-    r"|died)\b"
+    r"|died|\w*fehler|fehlgeschlagen|nicht (?:gefunden|endlich|m[öo]glich|lesbar)|kann nicht|erreur|échec|échoué"
+    r"|impossible|fallo|falló|no se (?:puede|pudo)|errore|fallit[oa]|non è possibile)\b"
 )
 WEAK = re.compile(
     r"(?i)\b(?:invalid|illegal|not found|no such|unknown|unrecogni[sz]ed|missing|exceed(?:s|ed)|corrupt(?:ed)?|mismatch"
@@ -50,7 +41,9 @@ WEAK = re.compile(
     r"|conflict\w*|disconnected|unbound|unexpected)\b"
 )
 ENDED = re.compile(
-    r"(?i)\b(?:status|code|rc|exit(?:ed)?)\b\W{0,4}(?:with |is |value )?\W?-?[1-9]\d{0,2}\b|\bsignal \d+"
+    r"(?i)\b(?:status|(?:exit|return|error|with|nonzero)[ _-]?code|rc|exit(?:ed)?|rückgabewert"
+    r"|code de (?:sortie|retour)|código de salida|codice di uscita)\b"
+    r"\W{0,4}(?:with |is |value )?\W?-?[1-9]\d{0,2}\b|\bsignal \d+"
     r"|\b(?:terminated|killed) by\b|\bSIG(?:KILL|SEGV|BUS|ABRT|TERM|FPE|ILL|HUP|INT)\b"
 )
 NATIVE = re.compile(r"\S+\.so[\d.]*\(\+?\S*\) ?\[0x[0-9a-f]+\]|^#\d+ +0x[0-9a-f]+ in |^\S*\[0x[0-9a-f]{6,}\]$")
@@ -63,8 +56,9 @@ PLAIN_WORD, FEWEST = re.compile(r"[A-Za-z]{2,}"), 3
 CALM = re.compile(
     r"(?i)[\w.-]*(?:error|fail|timeout|abort|exception|invalid|missing|signal|exit)[\w.-]*[\"']?\s*[:=]+\s*"
     r"(?:0\b|0\.\d|none|false|true|no\b|null|\[\])"
-    r"|\b(?:no|0|zero|without) (?:\w+ )?(?:errors?|failures?|exceptions?|problems?)\b"
-    r"|\berrors? (?:rate|bars?|analysis|is|of)\b"
+    r"|\b(?:no|0|zero|without|ohne|keine?|sans|aucune?|sin|senza|nessun) (?:\w+ )?"
+    r"(?:errors?|failures?|exceptions?|problems?|fehler|erreurs?|échec|errores|errori|errore)\b"
+    r"|\berrors? (?:rate|bars?|analysis|is|of)\b|(?:error|fehler|erreur|errore)(?: \w+){0,2}\s*[:=]?\s*\d+[.,]\d"
     r"|\b(?:mean|squared|absolute|rms|relative|train\w*|val\w*|test|std|standard|max\w*|l2|approximation"
     r"|reconstruction)[ _-]\w*[ _-]?error\b"
     r"|\bwarn|deprecat|\bignor|\bskip|optional|recommend|fall(?:ing)? ?back|will be|instead\b|default|\bretry|if you"
@@ -72,9 +66,9 @@ CALM = re.compile(
     r"|\bINFO\b|\bDEBUG\b"
 )
 STILL = re.compile(
-    r"(?i)\b(?:done|finished|completed?|success\w*|saved|ended|end of|total (?:run)?time|elapsed|bye|all ok"
-    r"|exit(?:ed)?(?: code| status)? 0|0 (?:\w+ )?(?:failed|errors?|failures?)(?: \w+)?|best (?:config|trial|value)"
-    r"|\d+ passed)\b"
+    r"(?i)\b(?:done|finished|completed?|fertig|beendet|abgeschlossen|terminée?|terminad[oa]|terminat[oa]"
+    r"|success\w*|saved|ended|end of|total (?:run ?)?time|elapsed|bye|all ok|(?:\d+|all)(?: \w+)? pass(?:ed)?"
+    r"|exit(?:ed)?(?: code| status)? 0|0 (?:\w+ )?(?:failed|errors?|failures?)(?: \w+)?|best (?:config|trial|value))\b"
 )
 
 
@@ -82,18 +76,21 @@ STILL = re.compile(
 OF_ALL = re.compile(r"(?<![\d.])(\d{1,9})\s?(?:/|of)\s{0,8}(\d{1,9})(?![\d.])")
 # What has a number as its name, and the words of who came through.
 NUMBERED = re.compile(r"(?i)\b[a-z]\w*_\d+\b|\b(?:trial|rank|worker|replica|attempt|task|fold|run|job) #?\d+\b")
-CAME_THROUGH = re.compile(rb"(?i)\b(?:completed|recovered|succeeded|finished successfully|resumed)\b")
+CAME_THROUGH = re.compile(r"(?i)\b(?:completed|recovered|succeeded|finished successfully|resumed)\b")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# The time in front of a message counts up by itself; columns are filled up with blanks.
+CLOCK_OR_GAP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T_-]?|\b[WEIFV]\d{3,4} |\d\d?:\d\d(?:[.,:]\d+)*(?: ?\|)?|(?<=\s)\s+")
 # What is counted up and is no progress: frames, ranks, processes, the launchers' own words.
 COUNTED = re.compile(
-    r"(?i)frame #|^\s*#?\d+[:.)]?\s*(?:0x|\[)|\b(?:rank|pid|task|exitcode|local_rank|traceback|port|errno)\b|NCCL"
+    r"(?i)frame #|\br\d+\b"
+    r"|^\s*#?\d+[:.)]?\s*(?:0x|\[)|\b(?:rank|pid|task|exitcode|local_rank|traceback|port|errno)\b|NCCL"
     r"|File \"|\.py:\d|warn|^\s*\||^\s*\[\d+\]:?\s*$"
 )
 # What LSF reports of a job's memory.
 PEAK = re.compile(rb"Max Memory :\s+([\d.]+) (\w+)")
 REQUESTED, ALL_OF = re.compile(rb"Total Requested Memory :\s+([\d.]+) (\w+)"), 0.98
-# A shape of line counts up when it came so often, and nearly always with a higher first number.
-OFTEN, RISING = 5, 0.8
+# A shape of line counts up when it came so often, and one of its first few numbers is nearly always higher.
+OFTEN, RISING, FEW = 5, 0.8, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +111,26 @@ class Trouble:
     score: int
 
 
-LOSS = re.compile(rb"(?i)\bloss[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b")
+LOSS = re.compile(
+    rb"(?i)\b(?:loss|verlust|perte|p\xc3\xa9rdida|perdita)"
+    rb"[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b"
+)
 LOST = re.compile(rb"(?i)\b(?:loss|grad(?:ient)?[ _]?norm)[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?[-+]?nan\b")
 # So many last lines of progress without a number: no longer a step that a loss scaler skipped.
 LOST_STEPS = 3
-# A loss that large, and so many times the smallest one, has diverged.
+# A loss that large, or so many times all of the first half, and so many times the smallest one, has diverged.
 LARGE, TIMES = 1e5, 1e4
 
 
 @dataclass(frozen=True, slots=True)
 class LogEnding:
     """How a log ends: `progress` in the middle of steps, `reached` with the last step of all, `closed` with words of an
-    end, else `open`. line: the last."""
+    end, `whole` where these count all of something as done (in the line `counted`), else `open`. line: the last."""
 
     kind: str
     line: int
     text: str
+    counted: int = 0
 
 
 def tail_of(data: bytes, first_line: int, limit: int) -> Tail:
@@ -143,16 +144,18 @@ def tail_of(data: bytes, first_line: int, limit: int) -> Tail:
 
 def ending(tail: Tail) -> LogEnding:
     """How this log ends, told from its last lines alone."""
-    lines = [line for line in tail.data.replace(b"\r", b"\n").split(b"\n") if line.strip()]
+    numbered = enumerate(tail.data.replace(b"\r", b"\n").split(b"\n"), tail.first_line)
+    lines = [(number, line.decode("utf-8", "replace")) for number, line in numbered if line.strip()][-LAST:]
     last = tail.first_line + tail.data.rstrip().count(b"\n")
-    text = printable(lines[-1].decode("utf-8", "replace"))[:LONGEST] if lines else ""
+    text = printable(lines[-1][1])[:LONGEST] if lines else ""
     counting = counting_lines(tail)
-    steps = [number for number, line in enumerate(lines[-LAST:]) if PROGRESS.search(line)]
-    closed = any(STILL.search(line.decode("utf-8", "replace")) for line in lines[-LAST:][max(steps, default=-1) + 1 :])
-    if steps or (counting and counting[-1] > last - LAST):
-        reached = any(_is_last(line.decode("utf-8", "replace")) for line in lines[-LAST:])
-        return LogEnding("closed" if closed else "reached" if reached else "progress", last, text)
-    return LogEnding("closed" if closed else "open", last, text)
+    steps = [at for at, (_, line) in enumerate(lines) if PROGRESS.search(line.encode())]
+    told = [(number, line) for number, line in lines[max(steps, default=-1) + 1 :] if STILL.search(line)]
+    whole = next((number for number, line in told if _is_last(line) and not plainness(line)), 0)
+    kind = "whole" if whole else "closed" if told else "open"
+    if not told and (steps or (counting and counting[-1] > last - LAST)):
+        kind = "reached" if any(_is_last(line) for _, line in lines) else "progress"
+    return LogEnding(kind, last, text, whole)
 
 
 def _is_last(text: str) -> bool:
@@ -165,13 +168,13 @@ def _is_last(text: str) -> bool:
 @lru_cache(maxsize=16)
 def counting_lines(tail: Tail) -> list[int]:
     """The numbers of lines that count something up, whatever it is: the program was at work when it printed them."""
-    shapes: dict[str, list[tuple[int, float]]] = {}
+    shapes: dict[str, list[tuple[int, list[float]]]] = {}
     example: dict[str, str] = {}
     for number, raw in enumerate(tail.data.split(b"\n"), tail.first_line):
-        text = message(raw[-LONGEST // 4 :].decode("utf-8", "replace"))[0]
-        if first := NUMBER.search(text):
+        text = CLOCK_OR_GAP.sub("", message(raw[-LONGEST // 4 :].decode("utf-8", "replace"))[0])
+        if counts := [float(found) for found in NUMBER.findall(text)[:FEW]]:
             shape = NUMBER.sub("0", text)
-            shapes.setdefault(shape, []).append((number, float(first[0])))
+            shapes.setdefault(shape, []).append((number, counts))
             example.setdefault(shape, text)
     found: list[int] = []
     for shape, lines in shapes.items():
@@ -188,9 +191,11 @@ def diverged(tail: Tail) -> Trouble | None:
         return lost
     losses = list(islice(LOSS.finditer(tail.data), 10 * MOST_LINES))
     values = [abs(float(found[1])) for found in losses]
-    if not values or values[-1] < LARGE or values[-1] < TIMES * min(values[:-1], default=1.0):
+    half = len(values) // 2
+    large = LARGE if half < OFTEN else min(LARGE, TIMES * max(values[:half]))
+    if not values or values[-1] < large or values[-1] < TIMES * min(values[:-1], default=1.0):
         return None
-    first = next(found for found, value in zip(losses, values, strict=True) if value >= LARGE)
+    first = next(found for found, value in zip(losses, values, strict=True) if value >= large)
     start = tail.data.rfind(b"\n", 0, first.start()) + 1
     number = tail.first_line + tail.data.count(b"\n", 0, start)
     text, rank = message(printable(tail.data[start : first.end() + 120].partition(b"\n")[0].decode("utf-8", "replace")))
@@ -222,26 +227,14 @@ def memory_spent(tail: Tail) -> Trouble | None:
     return Trouble(tail.first_line + tail.data.count(b"\n", 0, start), text, None, 4)
 
 
+@lru_cache(maxsize=16)
 def troubles(tail: Tail, matcher: Matcher) -> list[Trouble]:
     """The lines after the last progress that tell of trouble in words of their own, in their order."""
-    start = _after_progress(tail)
-    seen: list[Trouble] = []
-    last, counted, number = -1, 0, tail.first_line
-    for found in islice(WORDS.finditer(tail.data, start), 4 * MOST_LINES):
-        first = tail.data.rfind(b"\n", 0, found.start()) + 1
-        if first == last:
-            continue
-        last = first
-        number += tail.data.count(b"\n", counted, first)
-        counted = first
-        if told := _told(tail.data, first, number, matcher):
-            seen.append(told)
-    well = [
-        (number, line.decode("utf-8", "replace"))
-        for number, line in enumerate(tail.data.split(b"\n"), tail.first_line)
-        if CAME_THROUGH.search(line)
-    ][-MOST_LINES:]
-    return [told for told in seen if not _overcome(told, well)]
+    lines = tail.data.decode("utf-8", "replace").split("\n")
+    after = list(zip(["", *lines], lines, count(tail.first_line)))[_after_progress(tail, lines) :]
+    seen = [told for above, text, number in after[: 4 * MOST_LINES] if (told := _told(text, above, number, matcher))]
+    well = [(number, text) for number, text in enumerate(lines, tail.first_line) if CAME_THROUGH.search(text)]
+    return [told for told in seen if not _overcome(told, well[-MOST_LINES:])]
 
 
 def _overcome(trouble: Trouble, well: Sequence[tuple[int, str]]) -> bool:
@@ -253,27 +246,17 @@ def _overcome(trouble: Trouble, well: Sequence[tuple[int, str]]) -> bool:
     return bool(names) and any(number > trouble.line and named.search(line) for number, line in well)
 
 
-def _after_progress(tail: Tail) -> int:
-    """Where in the tail the line after the last progress begins."""
-    start = 0
-    for found in PROGRESS.finditer(tail.data):
-        start = found.end()
-    start = tail.data.find(b"\n", start) + 1 if start else 0
-    counting = counting_lines(tail)
-    skip = counting[-1] + 1 - tail.first_line if counting else 0
-    for _ in range(skip - tail.data.count(b"\n", 0, start)):
-        start = tail.data.find(b"\n", start) + 1 or len(tail.data)
-    return start
+def _after_progress(tail: Tail, lines: Sequence[str]) -> int:
+    """Which of the tail's lines is the first after the last progress."""
+    steps = [at for at, line in enumerate(lines, 1) if PROGRESS.search(line.encode())]
+    return max([0, *steps[-1:], *(number + 1 - tail.first_line for number in counting_lines(tail)[-1:])])
 
 
-def _told(data: bytes, first: int, number: int, matcher: Matcher) -> Trouble | None:
-    """What the line that begins at `first` tells of trouble, or None."""
-    end = data.find(b"\n", first)
-    raw = data[first : end if end >= 0 else len(data)].rpartition(b"\r")[2][:LONGEST]
-    shown, rank = message(raw.decode("utf-8", "replace").rstrip())
-    above = data[data.rfind(b"\n", 0, max(0, first - 1)) + 1 : max(0, first - 1)][:LONGEST].decode("utf-8", "replace")
+def _told(line: str, above: str, number: int, matcher: Matcher) -> Trouble | None:
+    """What a line tells of trouble, or None."""
+    shown, rank = message(line.rpartition("\r")[2][:LONGEST].rstrip())
     text = printable(shown)
-    if is_source(shown, above) or SHOWN_SOURCE.match(text):
+    if is_source(shown, above[:LONGEST]) or SHOWN_SOURCE.match(text):
         return None
     score = plainness(text)
     known = matcher.match(spoken(text).encode("utf-8", "replace")) if score else []

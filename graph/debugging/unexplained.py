@@ -5,10 +5,11 @@ Healthy is only what is proved, or what plainly ran to its last line; everything
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from graph.debugging.events import Event, Scan
+from graph.debugging.likely_lines import FLOOR, SURE, likely_lines
 from graph.debugging.ordering import ECHOED, ChosenEvent
 from graph.debugging.process_ends import Meaning, ProcessEnd, first_fault, process_ends
 from graph.debugging.trouble import (
@@ -34,13 +35,16 @@ LAST_LINES = 3
 CLOSE_TO_END = 30
 PROVED, ECHOED_PROOF, WENT_ON, SEEN, FAINT, SAID, REPORTED = 0.9, 0.7, 0.55, 0.5, 0.2, 0.3, 0.8
 NO_END = "No failure up to line {line}, but no end either: the log stops there."
+SOUNDS = "Line {line} sounds like trouble, in words that no known cause has: look there first."
 STEPS = (
     "No failure up to line {line}, in the middle of the steps: whether the job went on from there or was stopped, the "
     "log does not tell."
 )
 REACHED = "No failure: the last step of all stands in the log (line {line}), but no line that proves how the job ended."
 CLOSED = "No failure: the last lines (up to {line}) tell of an end, but none proves that all went well."
-NOTHING_AFTER = {"progress": STEPS, "reached": REACHED, "closed": CLOSED}
+WHOLE = "No failure: the last lines (up to {line}) count all of what was to be done as done."
+NOTHING_AFTER = {"progress": STEPS, "reached": REACHED, "closed": CLOSED, "whole": WHOLE}
+LIKELY_LINES = "No known cause has its words: line {line} looks most like what went wrong, by what it means."
 OWN_WORDS = "The log tells of trouble in words that no known cause has: line {line}. Nothing else in it says why."
 WANTED = (
     "what comes after line {line} of this log, and what the scheduler says of the job (without one: what `dmesg -T` "
@@ -66,6 +70,17 @@ def unexplained(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFin
     for file, tail in scan.tails.items():
         if spent := memory_spent(tail):
             return UnexplainedFinding("sched-host-oom", REPORTED, "", (_shown(spent, file),))
+    found = _of_unknown_failure(scan, choice, use)
+    if found.cause != "unknown" and found.confidence > SAID:
+        return found
+    more = [one for one in _likely(scan, use) if all((one.line, one.file) != (e.line, e.file) for e in found.evidence)]
+    if found.says or not more:
+        return replace(found, evidence=(*found.evidence[:1], *more, *found.evidence[1:]))
+    return replace(found, says=LIKELY_LINES.format(line=more[0].line), evidence=(*more, *found.evidence))
+
+
+def _of_unknown_failure(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFinding:
+    """What plain words or the ends of processes tell of a failure that no signature names."""
     lines = _failing_lines(choice)
     said = _own_words(scan, choice, use, failed=any(not _worded(e) for e in _events(choice)))
     fault = first_fault(process_ends((e.line, e.text, e.file) for e in lines))
@@ -78,6 +93,11 @@ def unexplained(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFin
     if fault is not None:
         return _ended(*fault, lines)
     return UnexplainedFinding("unknown", FAINT, "", tuple(_of_event(e) for e in lines[:4]))
+
+
+def _likely(scan: Scan, use: Matcher, floor: float = FLOOR) -> list[LogEvidence]:
+    """The lines that look most like trouble by what they mean."""
+    return [_shown(told, file) for told, file in likely_lines(scan.tails, use, floor)]
 
 
 def used_all_memory(scan: Scan) -> bool:
@@ -184,11 +204,14 @@ def _no_sign(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFindin
         return last_words
     ends = [ending(tail) for tail in scan.tails.values()]
     last = next((e for e in ends if e.kind == "open"), ends[-1] if ends else LogEnding("open", scan.lines, ""))
-    at_work = last.kind in ("progress", "reached")
+    at_work = last.kind in ("progress", "reached", "whole")
     said = _own_words(scan, choice, use, failed=False)
     if said is not None and said.score >= (TOLD if last.kind == "open" else TOLD + 1) and not at_work:
         return UnexplainedFinding("unknown", SAID, OWN_WORDS.format(line=said.line), (_shown(said, said.file),))
     ask = (WANTED.format(line=last.line),)
+    if last.kind == "open" and (more := _likely(scan, use, SURE)[:1]):
+        says = f"{NO_END.format(line=last.line)} {SOUNDS.format(line=more[0].line)}"
+        return UnexplainedFinding("no-failure", FAINT, says, tuple(more), ask)
     sure = WENT_ON if at_work else SEEN
     return UnexplainedFinding("no-failure", sure, NOTHING_AFTER.get(last.kind, NO_END).format(line=last.line), ask=ask)
 
