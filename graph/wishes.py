@@ -14,6 +14,7 @@ from graph.extraction.request import understand
 from graph.planning.gpus import kinds_named
 from graph.planning.plan import choose_node_type
 from graph.planning.strategies import MEANT, RUNS, served
+from graph.reading.mentions import find_mentions
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 from knowledge.job_parts import Program
@@ -183,7 +184,11 @@ def cards(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | No
     named = [kind for kind in kinds if kind.gpus.model.lower() in words.lower()] or kinds
     if named:
         return replace(now, node_type=named[0].id), f"I take the nodes with {wanted} GB cards ({named[0].id})."
-    there = sorted({f"{kind.gpus.model} with {kind.gpus.memory_gb:g} GB" for kind in cluster.node_types})
+    there = sorted(
+        {f"{kind.gpus.model} with {kind.gpus.memory_gb:g} GB" for kind in cluster.node_types if kind.gpus.memory_gb}
+    )
+    if not there:  # a draft of a machine that nobody described
+        return None
     return now, f"{cluster.title} has no cards with {wanted} GB; it has {', '.join(there)}."
 
 
@@ -294,7 +299,26 @@ def strategy_of_framework(words: str, before: JobRequest, now: JobRequest, clust
     return replace(now, strategy=None), f"{was.upper()} is left behind: {framework} does not have it."
 
 
+def model_in_arguments(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """Another model than the one that the program's arguments name: its name there is the new one's."""
+    args = now.args or ""
+    if not before.model or now.model in (None, before.model) or args != (before.args or "") or not args:
+        return None
+    held = [one for one in find_mentions(args)[1] if one.kind == "Model" and one.value == before.model]
+    said = [one.text for one in find_mentions(words)[1] if one.kind == "Model" and one.value == now.model]
+    if len(held) != 1 or not said:
+        return None
+    name = with_owner(held[0].text, said[0])
+    return replace(now, args=f"{args[: held[0].start]}{name}{args[held[0].end :]}"), f"The program gets `{name}`."
+
+
+def with_owner(old: str, new: str) -> str:
+    """The new name with the owner of the old one before it, where it has none: `Qwen/Qwen2.5-3B`."""
+    return new if "/" in new or "/" not in old else f"{old.rpartition('/')[0]}/{new}"
+
+
 READERS: tuple[Reader, ...] = (
+    model_in_arguments,
     strategy_of_framework,
     odd_amount,
     uneven_share,

@@ -122,7 +122,8 @@ def uses_nothing(ask: Ask, told: str) -> bool:
 
 def rests_on_model(ask: Ask, told: str) -> bool:
     """Whether the answer is of the model that was named, here or in the question that this one goes on from."""
-    named = [one.text.split()[-1] for one in ask.utterance.of_kind("Model")]
+    words = [one.text.split() for one in ask.utterance.of_kind("Model")]  # `3B model` is 3B
+    named = [next((word for word in each if any(map(str.isdigit, word))), each[-1]) for each in words]
     before = ask.resources.model if ask.resources and ask.resources.model else ""
     return any(one.lower() in told.lower() for one in named or filter(None, [before]))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 from graph.answering.resource_words import count_words, round_words
 from graph.answering.situation import write_document
@@ -11,11 +10,12 @@ from graph.planning.queues import plural
 from graph.planning.resources.device import Device
 from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import SEQUENCE, known_devices, wanted_gpus
+from graph.usecases.plan_resources import FACTOR
 from knowledge.cluster import Cluster
 from knowledge.document import Document
+from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
 
-FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
 OF_TIME = (None, "hours", "cost", "jobs", "budget")
 # Share of the ideal that more GPUs than were measured on usually keep.
 SCALING = 0.9
@@ -29,7 +29,9 @@ MISSING = {
 def tell_measured(question: ResourceQuestion) -> Document | None:
     """The wall time, its share of a limit or a budget, and the charge; None where no pace was measured."""
     bounded = question.hours or question.node_hours or question.gpu_hours
-    if not question.pace_s or not (question.aim in OF_TIME or (question.aim == "fit" and bounded)):
+    if not question.pace_s or not (
+        question.aim in OF_TIME or (question.aim == "fit" and (bounded or work_of(question)))
+    ):
         return None
     work = work_of(question)
     if work is None:
@@ -39,8 +41,11 @@ def tell_measured(question: ResourceQuestion) -> Document | None:
         )
     units, sum_words = work
     device, cluster = next(iter(known_devices(question)), (None, None))
+    if device and (device.facts.model != (question.pace_card or device.facts.model)):
+        return tell_other_card(question, device, units * question.pace_s / 3600)
     now = (wanted_gpus(question, device) if device else None) or question.gpus
     then = question.pace_gpus or (question.pace_nodes * device.each if question.pace_nodes and device else now)
+    now, then = now or then, then or now
     if not now or not then:
         return write_document(
             f"{sum_words}: {_hours(units * question.pace_s / 3600)} at {pace_words(question)}, on as many GPUs as that "
@@ -59,6 +64,20 @@ def tell_measured(question: ResourceQuestion) -> Document | None:
     lines += [charged(question, device, cluster, likely if now > then else ideal, now)] if device else []
     lines.append("Start, loading and validation come on top.")
     return write_document(*filter(None, lines))
+
+
+def tell_other_card(question: ResourceQuestion, device: Device, hours: float) -> Document:
+    """Between which bounds a pace lies on another card than it was measured on: arithmetic's and memory's."""
+    old = next((gpu for gpu in gpu_table().gpus if gpu.model == question.pace_card), None)
+    if old is None:
+        return write_document(f"You measured {pace_words(question)} on another card: measure ten minutes there first.")
+    times = sorted((old.tflops / device.facts.tflops, old.hbm / device.facts.hbm))
+    return write_document(
+        f"**You measured that on {old.model}, so it does not hold on {device.facts.model}.** It peaks at "
+        f"{device.facts.tflops:g} against {old.tflops:g} TFLOP/s and reads {device.facts.hbm:g} against {old.hbm:g} "
+        f"TB/s: on as many GPUs expect {times[0]:.2g} to {times[1]:.2g} times as long, {_hours(hours * times[0])} to "
+        f"{_hours(hours * times[1])} for {_hours(hours)}. Measure ten minutes there and tell me the pace."
+    )
 
 
 def work_of(question: ResourceQuestion) -> tuple[float, str] | None:
@@ -119,8 +138,16 @@ def charged(question: ResourceQuestion, device: Device, cluster: Cluster | None,
     if queue and (found := FACTOR.search(queue.note or "")):
         told += f"; x charge factor {found[1]} of `{queue.id}` = {round_words(spent * float(found[1]))} units"
     limit = longest_hours(queue, device.nodes_for(gpus)) if queue else None
-    if queue and limit and hours > limit:
-        told += f". `{queue.id}` takes {limit:g} h a job: {math.ceil(hours / limit)} jobs in a chain"
+    if queue and limit:
+        jobs = f"{math.ceil(hours / limit)} jobs in a chain" if hours > limit else "it goes into one job"
+        tight = (
+            ", with little to spare: save often, and have a second job wait for it"
+            if SCALING * limit < hours <= limit
+            else ""
+        )
+        told += f". `{queue.id}` takes {limit:g} h a job: {jobs}{tight}"
+    if queue and queue.purpose == "preempt":
+        told += ". It may be preempted: ask for `--requeue` and save often, what was done since a save is paid again"
     return f"That is {told}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,10 +12,13 @@ from graph.answering.planned import WHICH_MACHINE
 from graph.answering.resource_extremes import tell_largest, tell_network, tell_ways, unknown_gpu
 from graph.answering.resource_machines import tell_machine
 from graph.answering.resource_parts import tell_parts
+from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
+from graph.answering.resource_sums import tell_sums
 from graph.answering.resource_words import count_words, memory_words, option_line, way_words
 from graph.answering.resources import (
     question_of,
     room_line,
+    saw_memory,
     tell_saves,
     tell_split,
     what_fits,
@@ -27,12 +31,14 @@ from graph.planning.resources.options import SPREADS, base_layout, known_devices
 from graph.planning.resources.parameters import find_model
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
 from graph.planning.resources.search import ease
-from graph.usecases.plan_resources import batch_line, plan_resources
+from graph.usecases.plan_resources import batch_line, plan_resources, premise_lines
 from knowledge.catalogue import catalogue
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
 
+# The size of a file system in its facts.
+ROOM = re.compile(r"(\d+(?:\.\d+)?) ?([TG])i?B\b")
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
@@ -40,7 +46,7 @@ ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llam
 def tell_plan(ask: Ask) -> Document | None:
     """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
     question = question_of(ask)
-    if told := tell_measured(question) or unknown_gpu(question):
+    if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
         return with_unused(ask, question, told, "parts")
@@ -51,7 +57,7 @@ def tell_plan(ask: Ask) -> Document | None:
         return told
     machines = ask.utterance.machines()
     if len(machines) > 1 or (WHICH_MACHINE.search(ask.text) and not machines):
-        work = question.aim in ("hours", "cost") and question.model
+        work = question.aim in ("hours", "cost") and (question.model or question.flops)
         if not work and (told := tell_machine(ask)):
             return told
     return work_or_fit(ask, question)
@@ -66,7 +72,7 @@ def tell_gpus(ask: Ask) -> Document | None:
 def tell_fit(ask: Ask) -> Document | None:
     """Whether a model, or what was seen to be taken, fits; None where neither is known."""
     question = question_of(ask)
-    if question.measured_gb:
+    if saw_memory(question):
         return what_fits(question)
     known = question.aim == "largest" or (question.model and find_model(question.model))
     return tell_plan(ask) if known else None
@@ -98,7 +104,9 @@ def tell_why_not(ask: Ask, question: ResourceQuestion | None = None) -> Document
         " It sends less, so it is the simpler choice." if tried.verdict == "fits" and layout.spread == "ddp" else ""
     )
     return write_document(
-        f"**{way_words(tried)} {verdict} on {gpus} x {device.name}**{why}; {memory_words(tried)}.{against}{faster}",
+        *premise_lines(question, device, best.cluster),
+        f"**{model.name} with {way_words(tried)} {verdict} on {gpus} x {device.name}**{why}; "
+        f"{memory_words(tried)}.{against}{faster}",
         cite(SOURCES, gpu_table().as_of),
     )
 
@@ -159,9 +167,39 @@ def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
         f"**A checkpoint of {model.name} to go on from is about {full:,.0f} GB**: {count_words(model.parameters)} "
         f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all "
         f"is fp32 ({model.parameters * 12 / 1e9:,.0f} GB), and {weights:,.0f} GB for the 16-bit weights alone.",
+        all_saves_line(question, full, weights),
+        store_line(ask, question, full),
         room_line(question, model),
         cite(SOURCES[:1], gpu_table().as_of),
     )
+
+
+def all_saves_line(question: ResourceQuestion, full: float, weights: float) -> str:
+    """What all checkpoints of a run take, where its steps and the steps between two saves were said."""
+    if not question.steps or not question.save_steps:
+        return ""
+    count = int(question.steps // question.save_steps)
+    return (
+        f"**All {count} of them ({question.steps:,.0f} / {question.save_steps:,.0f} steps) take {count} x {full:,.0f} "
+        f"GB = {count * full / 1000:,.1f} TB.** Keep the last two whole, and of the others the 16-bit weights you want "
+        f"({count} x {weights:,.0f} GB = {count * weights / 1000:,.1f} TB)."
+    )
+
+
+def store_line(ask: Ask, question: ResourceQuestion, full: float) -> str:
+    """How many of them each file system of the machine has room for, where its size is known."""
+    cluster = next((c for name in question.machines if (c := catalogue().find(name))), None)
+    stores = cluster.filesystems.items() if cluster else ()
+    told = []
+    for name, text in stores:
+        size = ROOM.search(text)
+        named = f"${name.upper()}" in ask.text.upper()
+        if size and (named or not re.search(r"\$\w+", ask.text)) and name != "note":
+            gb = float(size[1]) * (1000 if size[2].upper() == "T" else 1)
+            told.append(f"{text}: {int(gb // full) or 'not even one'}")
+        elif name == "scratch":
+            told.append(text)
+    return f"Room for them on {cluster.title}: {'; '.join(told)}." if told and cluster else ""
 
 
 def tell_size(ask: Ask, question: ResourceQuestion) -> Document | None:
@@ -198,6 +236,9 @@ AIMS: dict[str, Answer] = {
     "sequence": tell_size,
     "checkpoint": tell_checkpoint,
     "saves": tell_interval,
+    "speed": tell_speed,
+    "recompute": tell_recompute,
+    "card": tell_card,
     "fastest": tell_choice,
     "cheapest": tell_choice,
     "machine": tell_choice,

@@ -31,61 +31,25 @@ STAGES = re.compile(
 # What stands for any model where the answer does not depend on its size.
 GENERAL_SIZE = 7.0
 # Billions of parameters that models are made in.
-SIZES = (
-    0.125,
-    0.35,
-    0.5,
-    1,
-    1.5,
-    2,
-    3,
-    4,
-    7,
-    8,
-    9,
-    13,
-    14,
-    20,
-    24,
-    30,
-    34,
-    40,
-    70,
-    100,
-    130,
-    175,
-    250,
-    400,
-    530,
-    700,
-    1000,
-)
-PLACE = frozenset(("model", "machines", "gpu", "or_gpus", "gpu_gb", "nodes", "gpus", "each", "task"))
+SIZES = (0.125, 0.35, 0.5, 1, 1.5, 2, 3, 4, 7, 8, 9, 13, 14, 20, 24, 30, 34, 40, 70, 100, 130, 175, 250, 400, 530, 700,
+         1000)  # fmt: skip
+
+
+def _fields(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+PLACE = _fields("model machines gpu or_gpus gpu_gb nodes gpus each task")
+OF_WAY = "sequence micro_batch global_batch strategy tensor pipeline precision optimizer recompute offload beside loss"
+WAY = PLACE | _fields(OF_WAY)
+BUDGET = _fields("hours node_hours gpu_hours")
 # What each kind of answer works with.
 USED: dict[str, frozenset[str]] = {
-    "limits": frozenset(("machines", "nodes", "hours", "node_hours", "gpus", "task")),
-    "hours": PLACE
-    | {
-        "tokens",
-        "samples",
-        "epochs",
-        "steps",
-        "sequence",
-        "hours",
-        "node_hours",
-        "gpu_hours",
-        "speed",
-        "strategy",
-        "tensor",
-    }
-    | {"pipeline", "micro_batch", "precision", "optimizer", "recompute", "offload", "beside", "loss", "global_batch"},
-    "fit": PLACE
-    | {"sequence", "micro_batch", "global_batch", "strategy", "tensor", "pipeline", "precision", "optimizer"}
-    | {"recompute", "offload", "beside", "loss", "measured_gb", "hours", "node_hours", "gpu_hours"},
-    "choice": PLACE
-    | {"tokens", "samples", "epochs", "steps", "sequence", "micro_batch", "strategy", "tensor", "pipeline", "precision"}
-    | {"optimizer", "recompute", "offload", "beside", "loss", "global_batch"},
-    "serve": PLACE | {"sequence", "precision", "users"},
+    "limits": _fields("gpu gpu_gb machines nodes hours node_hours gpus task start_h queue"),
+    "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed"),
+    "fit": WAY | BUDGET | {"measured_gb"},
+    "choice": WAY | _fields("tokens samples epochs steps"),
+    "serve": PLACE | _fields("sequence precision users"),
 }
 ALONE = {
     "epochs": "epochs count with a number of samples or tokens",
@@ -140,7 +104,12 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
     shown = device if named else None
     ways_told = [_way_line(model, question, way, gpus, shown) for way in dict.fromkeys(("ddp", *asked))]
     each = state_bytes(base_layout(question, model)).total
+    verdicts = {way: ease(model, replace(base_layout(question, model), spread=SPREADS[way], gpus=gpus), device).verdict
+                for way in dict.fromkeys(("ddp", *asked))} if named else {}  # fmt: skip
+    first = next((WAYS[SPREADS[way]] for way, verdict in verdicts.items() if verdict == "fits"), "")
+    sends = "Sharding the weights (FSDP, ZeRO-3) saves memory and is not faster by itself: it sends half as much again."
     return write_document(
+        f"**Take {first}**: of these it is the simplest that fits, and sends the least. {sends}" if first else "",
         f"**{model.name} on {card}**, {each:g} bytes a parameter in all: {'; '.join(ways_told)}.",
         "Activations come on top: they are the same whichever way the states are spread. The first that fits is the "
         "simplest and sends the least.",

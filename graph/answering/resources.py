@@ -42,10 +42,12 @@ from graph.planning.resources.reading import read_followup, read_question
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS, plan_saving
 from graph.planning.resources.search import Fit, best_split
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
-from graph.planning.resources.speed import flops_per_token, published_share
+from graph.planning.resources.speed import Range, flops_per_token, published_share
 from graph.usecases.plan_resources import (
+    FACTOR,
     RESERVE,
     ResourcePlan,
+    from_here,
     headline,
     mine_line,
     needless_line,
@@ -66,8 +68,9 @@ EVERY = re.compile(
 # Aims that are of memory, and those that take an amount of work.
 OF_MEMORY, OF_WORK = ("fit", "memory", "nodes", "batch", "sequence"), ("hours", "cost", "jobs")
 HOW_MUCH = "**For hours I need the work: how many tokens** (or epochs and samples, or steps and batch)? Until then:"
-PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
-FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
+PRICE = re.compile(r"(?i)\b(?:SUs?|service units|cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
+# Nobody chains more jobs than that.
+MOST_JOBS = 200
 # A save's seconds where no model's size is known.
 UNKNOWN_SAVE_S = 60.0
 WORLD_BATCH_TOKENS = 4e6
@@ -82,7 +85,22 @@ def question_of(ask: Ask) -> ResourceQuestion:
         nodes=ask.request.nodes if ask.bundle else None,
         strategy=ask.request.strategy if ask.bundle and not said.model else None,
     )
-    return said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
+    question = said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
+    question = with_queue(question, ask.resources)
+    named = bool(question.machines or question.gpu) and bool(question.pace_s and not question.pace_card)
+    return replace(question, pace_card=known_devices(question)[0][0].facts.model) if named else question
+
+
+def with_queue(question: ResourceQuestion, before: ResourceQuestion | None) -> ResourceQuestion:
+    """With the id of the queue that a word of its name or its purpose means (`preempt`), next to the one before."""
+    cluster = catalogue().find(question.machines[0]) if len(question.machines) == 1 else None
+    if cluster is None or not question.queue or question.queue in {q.id for q in cluster.queues}:
+        return question
+    word, old = question.queue.lower(), (before and before.queue) or ""
+    kinds = {d.node_type for d, c in known_devices(replace(question, queue=old or None)) if c}
+    meant = [q for q in cluster.queues if (word in q.id.lower() or word in q.purpose) and kinds & set(q.node_types)]
+    meant.sort(key=lambda q: not q.id.startswith(old))
+    return replace(question, queue=meant[0].id) if meant else question
 
 
 def tell_saves(ask: Ask) -> str:
@@ -114,7 +132,9 @@ def saves_line(question: ResourceQuestion) -> str:
         write_gbs=question.write_gbs,
         mtbf_h=told_h / among if told_h else None,
     )
-    where = (f" on {gpus} GPUs" if gpus else "") + (f" of {cluster.title}" if cluster and gpus else "")
+    where = (f" on {plural(nodes, 'node') if question.nodes and not cluster else f'{gpus} GPUs'}" if gpus else "") + (
+        f" of {cluster.title}" if cluster and gpus else ""
+    )
     takes = time_words(saves.write_s)
     size = f"a checkpoint{f' of {model.name}' if model else ''} is {saves.size_gb:,.0f} GB and takes about {takes}"
     if question.save_s or not saves.size_gb:
@@ -166,22 +186,32 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     priced = PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes)
     if priced and (told := tell_prices(clusters[0], question)):
         return told
+    if question.flops and model is None:
+        return tell_flops(question)
+    if model is None and clusters and question.hours and ("jobs" in (question.aim, *question.also) or question.start_h):
+        return with_unused(ask, question, tell_chain(clusters[0], question), "limits")
     if model is None and clusters and question.nodes and question.hours and not question.task:
         return with_unused(ask, question, tell_limits(clusters[0], question), "limits")
-    if model is None and clusters and question.aim == "jobs" and question.hours:
-        return tell_chain(clusters[0], question)
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
         return None
     of_memory = question.aim in OF_MEMORY and not (said.tokens or said.samples or said.steps)
     bounded = question.hours or question.gpu_hours or question.node_hours
     if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
         return with_unused(ask, question, tell_hours(question, model), "hours")
-    if question.measured_gb:
+    if saw_memory(question):
         return what_fits(question)
     told = planned(ask, question)
     if question.aim in OF_WORK and model and question.task != "serve" and not bounded:
         return write_document(HOW_MUCH) + told
     return told
+
+
+def saw_memory(question: ResourceQuestion) -> bool:
+    """Whether the GB that were told are what a job was seen to take: of a model of known size that is trained in whole,
+    `needs only 140 GB` is less than its states, and no measurement."""
+    model = find_model(question.model) if question.model else None
+    whole = model.parameters * 8 / 1e9 if model and question.task == "train" else 0.0
+    return bool(question.measured_gb and question.measured_gb >= whole)
 
 
 def planned(ask: Ask, question: ResourceQuestion) -> Document:
@@ -278,7 +308,9 @@ def _holding(
 def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
     """Whether it fits there at all, beside the hours."""
     if best.fit.verdict != "fits" or not best.accepted:
-        return " ".join((headline(model, best), *((refused_line(best),) if not best.accepted else ())))
+        return " ".join(
+            (headline(model, best), refused_line(best) if not best.accepted else from_here(question, model))
+        )
     plain = needless_line(question, model, best)
     return (
         f"In memory it fits: {option_line(replace(best, hours=None))}; {states_words(model, best.fit)}. {plain}".strip()
@@ -340,7 +372,7 @@ def queue_words(
             whole.append(f"`{queue.id}` (its time limit is not in my facts)")
         elif limit >= hours:
             whole.append(f"`{queue.id}` (up to {limit:g} h)")
-        elif queue.purpose != "debug":
+        elif queue.purpose != "debug" and hours <= MOST_JOBS * limit:
             few, many = math.ceil(hours / limit), math.ceil(slow / limit)
             jobs = f"{few} to {many}" if many > few else f"{few}"
             parts.append(f"`{queue.id}` in a chain of {jobs} jobs of {limit:g} h")
@@ -359,7 +391,7 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
         covered = f" Of {question.node_hours:,.0f} node hours " + (
             f"{left:,.0f} stay" if left >= 0 else "it is too much"
         )
-    kind = cluster.default_queue.node_types[0]
+    kind = kind_of_node(cluster, question)
     limits = [longest_hours(q, nodes) or 0.0 for q in cluster.queues if holds(q, kind, nodes, None)]
     accepted = any(limit >= hours for limit in limits)
     why = "" if accepted else f", but no queue of {cluster.title} takes {plural(nodes, 'node')} for {hours:g} h"
@@ -379,19 +411,35 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
     )
 
 
+def kind_of_node(cluster: Cluster, question: ResourceQuestion) -> str:
+    """The node type of the GPU that is named, else the usual one."""
+    named = (device.node_type for device, there in known_devices(question) if there)
+    return (next(named, "") if question.gpu else "") or cluster.default_queue.node_types[0]
+
+
 def tell_chain(cluster: Cluster, question: ResourceQuestion) -> Document:
     """How many jobs a run of so many hours is, by the limit of each queue."""
-    hours, nodes, kind = question.hours or 1.0, question.nodes or 1, cluster.default_queue.node_types[0]
+    hours, nodes, kind = question.hours or 1.0, question.nodes or 1, kind_of_node(cluster, question)
     named = [q for q in cluster.queues if q.id == question.queue]
     taking = named or [
         q for q in cluster.queues if holds(q, kind, nodes, None) and q.purpose in ("production", "preempt")
     ]
-    counted = [(q, limit, math.ceil(hours / limit)) for q in taking if (limit := longest_hours(q, nodes))]
-    rows = [
-        f"`{queue.id}` {jobs} of {limit:g} h" + (f" (about {math.ceil(1.1 * jobs)} with restarts)" if jobs > 1 else "")
-        for queue, limit, jobs in counted
+    lost = question.start_h or 0.0
+    counted = [
+        (q, limit, math.ceil(hours / (limit - lost)))
+        for q in taking
+        if (limit := longest_hours(q, nodes)) and takes(q, nodes, None) and limit > lost
     ]
+    each = f" - {time_words(lost * 3600)} for each start" if lost else ""
+    rows = []
+    for queue, limit, jobs in counted:
+        more = f" (about {math.ceil(1.1 * jobs)} with restarts)" if jobs > 1 else ""
+        spent = nodes * (hours + lost * jobs)
+        price = f", {spent:,.0f} node hours" if question.nodes else ""
+        rows.append(f"`{queue.id}` {jobs} of {limit:g} h{each}{more}{price}")
     told = f"**{hours:g} h on {cluster.title} are at least this many jobs: {'; '.join(rows)}**." if rows else ""
+    if question.nodes and lost and rows:
+        told += f" The work alone is {nodes} x {hours:g} h = {nodes * hours:,.0f} node hours."
     several = next((jobs for _, _, jobs in counted if jobs > 1), 0)
     waits = SUBMITTED[cluster.scheduler][1].format(kind=kind_of("afterany", cluster.scheduler))
     return write_document(
@@ -405,23 +453,56 @@ def tell_chain(cluster: Cluster, question: ResourceQuestion) -> Document:
 
 
 def _smaller(cluster: Cluster, kind: str, price: float, nodes: int) -> str:
-    """Queues with longer limits for fewer nodes, and how long the same work takes there."""
+    """The same node hours on another number of nodes: the most of a queue with fewer, the least that a longer limit
+    asks for, with the jobs that it is there."""
     told = []
     for queue in cluster.queues:
-        most = queue.max_nodes
-        limit = longest_hours(queue, most) if most else None
-        if kind in queue.node_types and most and most < nodes and limit and queue.purpose in ("production", "preempt"):
-            takes_h = price / most
-            fits = "in one job" if takes_h <= limit else f"in {-int(-takes_h // limit)} jobs"
-            told.append(f"`{queue.id}`: {plural(most, 'node')} for about {takes_h:.0f} h (limit {limit:g} h, {fits})")
-    return f"The same node hours on fewer nodes, if it scales: {'; '.join(told)}." if told else ""
+        if kind not in queue.node_types or queue.purpose not in ("production", "preempt"):
+            continue
+        for other in (queue.max_nodes or 0, *(step.min_nodes for step in queue.limits)):
+            limit = longest_hours(queue, other) if takes(queue, other, None) else None
+            now = longest_hours(queue, nodes) if takes(queue, nodes, None) else 0.0
+            if (
+                other
+                and limit
+                and (other < nodes if queue.max_nodes == other else other > nodes and limit > (now or 0))
+            ):
+                takes_h = price / other
+                fits = "in one job" if takes_h <= limit else f"in {-int(-takes_h // limit)} jobs"
+                told.append(
+                    f"`{queue.id}`: {plural(other, 'node')} for about {takes_h:.0f} h (limit {limit:g} h, {fits})"
+                )
+    return f"The same node hours on other numbers of nodes, if it scales: {'; '.join(told[:4])}." if told else ""
+
+
+def tell_flops(question: ResourceQuestion) -> Document:
+    """GPU and node hours of work that is told as arithmetic, on each machine."""
+    work, lines = question.flops or 0.0, []
+    found = known_devices(question)[:4]
+    for device, cluster in found:
+        share = Range(*device.facts.mfu)
+        hours = [work / (device.facts.tflops * 1e12 * part) / 3600 for part in (share.best, share.usual, share.low)]
+        told = range_words(Range(*hours).scaled(1 / device.each), "node hours" if cluster else "GPU hours")
+        gpus = wanted_gpus(question, device)
+        wall = f"; on {gpus} {device.kind}s {hours_words(Range(*hours).scaled(1 / gpus))}" if gpus else ""
+        lines.append(
+            f"**{cluster.title if cluster else device.name}: {told}**{wall}: {device.each} x {device.facts.tflops:g} "
+            f"TFLOP/s x {100 * share.usual:.0f} % ({100 * share.low:.0f} to {100 * share.best:.0f})"
+        )
+    near = "Where the ranges overlap, the software (CUDA or ROCm), the queue and your allocation decide." * (
+        len(found) > 1
+    )
+    return write_document(
+        f"{work:.2g} FLOP:", *(f"{line}." for line in lines), near, RESERVE,
+        cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
+    )  # fmt: skip
 
 
 def tell_prices(cluster: Cluster, question: ResourceQuestion) -> Document | None:
     """What GPUs for so many hours cost in each queue whose charge factor is known, the cheapest first."""
-    rows = []
+    rows, asked = [], replace(question, queue=None)
     for queue in cluster.queues:
-        device = next((d for d in devices(cluster) if d.node_type in queue.node_types), None)
+        device = next((d for d, _ in known_devices(asked) if d.node_type in queue.node_types), None)
         found = FACTOR.search(queue.note or "")
         if device is None or not found:
             continue

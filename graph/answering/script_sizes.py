@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence, spell
@@ -239,11 +240,13 @@ CARRY = "Name the machine that you have now and I carry the script over."
 WRONG = re.compile(r"(?i)\b(?:wrong|missing|problems?|mistakes?|errors?|issues?|bugs?|else)\b")
 
 
-def review_script(ask: Ask) -> Document | None:
-    """Whether it would be accepted and run: what the check finds, worst first, with its reason."""
+def review_script(ask: Ask, goal: Cluster | None = None) -> Document | None:
+    """Whether it would be accepted and run, on the machine that it is for or on `goal`: what the check finds, worst
+    first, with its reason."""
     hand = in_hand(ask)
     if hand is None:
         return no_script()
+    hand = replace(hand, cluster=goal) if goal else hand
     found = [one for one in check(hand.text, hand.cluster) if one.severity != "info"]
     errors = [one for one in found if one.severity == "error"]
     where = f" on {hand.cluster.title}" if hand.cluster else ""

@@ -21,6 +21,8 @@ NOT_FOR_READERS = re.compile(
     re.I,
 )
 PLACES = (r"\bscratch\b|checkpoint", r"\bhome\b", r"\bwork\b", r"\bprojects?\b", r"\barchive\b|\bhpss\b")
+# What stands before the commands that make an environment.
+IN_WORDS = re.compile(r"(?P<where>(?:on|in|where|extra|further|inside)\b[a-z ,()]{4,60}): ")
 OF_SCRATCH = re.compile(r"\bscratch\b|\bcheckpoints?\b|\borion\b|\beagle\b|\blustre\b", re.I)
 WITHOUT_BACKUP = re.compile(
     r"\b(?:scratch|lustre|orion|eagle|work)\b[^.;]*\b(?:none|no backup|not|never)\b"
@@ -291,7 +293,7 @@ def modules(cluster: Cluster, site: Site, situation: Situation) -> Document:
         else f"On {cluster.title} jobs get PyTorch with:"
     )
     opening = ways if not ready else f"On {cluster.title} PyTorch comes with:"
-    create = software.create or ""
+    where, create = way_to_make(software.create or "")
     version = (
         "Which version that is: `module avail` lists them; in the environment "
         "`python -c 'import torch; print(torch.__version__, torch.version.cuda, torch.version.hip)'`."
@@ -303,12 +305,18 @@ def modules(cluster: Cluster, site: Site, situation: Situation) -> Document:
         version,
         opening if lines else f"On {cluster.title} I know of no PyTorch module.",
         list_steps(("", "\n".join(lines))) if lines else None,
-        "" if ready or not create else "and use an environment of your own, made once on a login node:",
+        "" if ready or not create else f"and use an environment of your own, made once {where}:",
         None if ready or not create else list_steps(("", create)),
         label("Search", site.software.find),
         software.note or "",
         cite(pages[:MOST_PAGES], site.as_of),
     )
+
+
+def way_to_make(create: str) -> tuple[str, str]:
+    """Where an environment is made, and the commands: `where there is internet: conda create ...`."""
+    found = IN_WORDS.match(create)
+    return (found["where"], create[found.end() :]) if found else ("on a login node", create)
 
 
 def of_module(cluster: Cluster, site: Site, named: str) -> list[str]:
@@ -323,7 +331,7 @@ def of_module(cluster: Cluster, site: Site, named: str) -> list[str]:
 
 def environment(cluster: Cluster, site: Site, situation: Situation) -> Document:
     """Conda first where it is asked for; then the way that is known to work there."""
-    create = cluster.software["default"].create or ""
+    where, create = way_to_make(cluster.software["default"].create or "")
     conda = re.search(r"\b(?:conda|mamba|anaconda)\b", situation.text, re.I) is not None
     told = [label("Conda", site.software.conda), label("Your own environment", site.software.own_env)]
     foreign = (
@@ -335,7 +343,7 @@ def environment(cluster: Cluster, site: Site, situation: Situation) -> Document:
     return write_document(
         foreign,
         told[0] if conda else "",
-        f"On {cluster.title}, once, on a login node:" if create else "",
+        f"For {cluster.title}, once, {where}:" if create else "",
         list_steps(("", create)) if create else None,
         told[1],
         "" if conda else told[0],

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
 from graph.reading.reader import read_utterance
 from graph.reading.scope import stretch_at, wanted
 from graph.reading.utterance import Clause, Mention, Utterance
 from graph.state import State
+from knowledge.data_file import read_data
 from knowledge.types import AskField, AwaitLog
 from knowledge.word_lists import in_order
 
@@ -23,22 +25,8 @@ MOST_NAMED = 3
 # From this probability on a message with words of its own is a question of its own.
 OWN = 0.5
 SLOTS = in_order("Machine Model Gpu Queue Quantity Duration Method Framework Option Variable Rank")
-# Words that only join a fragment to what was said before.
-JOINING_WORDS = """
-and what which about how or also but then so ok okay hm well same question the a an for on in at of
-to with without it's its it is i'm im i am we're we that's this my our please only just now instead
-there rather if machine cluster system queue partition card cards gpu gpus node nodes hour hours
-minutes gb one model und auf bei mit für wie was ist es oder et sur avec pour le la les en y con
-para el los su e o per di il и на 는 은 에서 에서는 그럼 use using used take mean meant said say
-"""
-JOINING = frozenset(JOINING_WORDS.split())
-# Words of a question that has little of its own: with these a fragment counts where the reader is not sure of another.
-LEANING_WORDS = """
-can could do does would will should get have has need needs see find check look
-enough work works be many much long any are was
-fine ok okay possible too kann geht puedo peux
-"""
-LEANING = frozenset(LEANING_WORDS.split())
+WORDS = {name: frozenset(words.split()) for name, words in read_data(Path(__file__).with_suffix(".yaml")).items()}
+JOINING, LEANING, BESIDE = WORDS["joining"], WORDS["leaning"], WORDS["beside"]
 GOES_ON = re.compile(r"^\W*(?:(?:ok|okay|hm+|so)\W+)*(?:and|what about|how about|same|what if|und|et|y|e)\b", re.I)
 # What asks how a thing is done asks something else than the question before it.
 HOW_TO = re.compile(

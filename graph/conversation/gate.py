@@ -16,7 +16,9 @@ from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext
 from graph.reading.coverage import content_words, is_held
 from graph.reading.scope import stretch_at
 from graph.state import State
-from knowledge.types import JobRequest, Offer, OfferEdit, Say, Understood
+from knowledge.cluster import Cluster
+from knowledge.errors import InputError
+from knowledge.types import JobRequest, Offer, OfferEdit, Refusal, Say, Understood
 
 WOULD_BE = "Nothing is changed yet. It would be: {}{}. Say *yes* and I do it."
 WOULD_WRITE = "I understood: {}. Shall I write the script for that? Say *yes*, or what I got wrong."
@@ -111,13 +113,26 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
         offer = Offer("the script", request=heard.request)
         said = (Say(WOULD_WRITE.format(told(change)) + left),)
         return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
+    cluster = turn.context.cluster(heard.request)
+    if cluster and heard.request.queue == before.queue and is_refused(heard.request, cluster):
+        return None  # the refusal with its ways round, and the script stands
     from graph.debugging.remedies import price
 
-    cost = price(before, heard.request, turn.context.cluster(heard.request))
+    cost = price(before, heard.request, cluster)
     offer = Offer(told(change, before), cost, plain(change), request=heard.request)
     left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
     said = (Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "") + left),)
     return State(said=said, pending=OfferEdit((offer,)))
+
+
+def is_refused(request: JobRequest, cluster: Cluster) -> bool:
+    """Whether the machine does not take that job."""
+    from graph.planning.plan import plan
+
+    try:
+        return isinstance(plan(request, cluster), Refusal)
+    except InputError:
+        return False
 
 
 Change = tuple[tuple[str, Any], ...]

@@ -10,6 +10,7 @@ from typing import Any
 from graph.changes import changes, diff
 from graph.conversation.turn import WANTING, TurnContext
 from graph.extraction.request import understand
+from graph.extraction.sentences.lexicon import FIELD_WORDS
 from graph.reading.parts import count
 from graph.state import State
 from knowledge.types import (
@@ -85,22 +86,6 @@ PLAINLY = re.compile(
     r"|desfa\w+)\b",
     re.I,
 )
-NAMED = {
-    "walltime": r"hours?|time|walltime|minutes|limit|zeit|stunden|heures?|temps|horas?|tiempo|ore|tempo",
-    "nodes": r"nodes?|knoten|n[oœ]e?uds?|nodos?|nodi",
-    "gpus_per_node": r"gpus?|cards?",
-    "queue": r"queue|partition|qos",
-    "account": r"account|project|konto|compte|cuenta",
-    "strategy": r"strategy|method",
-    "mail": r"e?-?mails?",
-    "array": r"arrays?",
-    "args": r"arg\w*",
-    "environment": r"env\w*|conda|venv",
-    "container": r"container|image",
-    "job_name": r"name",
-    "requeue": r"requeue",
-    "output": r"output|logs?",
-}
 PLACES = {
     **dict.fromkeys(("first", "original", "erste", "premier", "premi\u00e8re", "primer", "primero", "primo"), 0),
     **dict.fromkeys(("second", "zweite", "deuxi\u00e8me", "segundo", "secondo"), 1),
@@ -298,7 +283,7 @@ def field_at_first(turn: TurnContext, revisions: Sequence[Revision], field: str)
 
 def named_field(words: str) -> str:
     """The one field that words name; empty where none or several are."""
-    found = {field for field, pattern in NAMED.items() if re.search(rf"\b(?:{pattern})\b", words, re.I)}
+    found = {field for field, pattern in FIELD_WORDS.items() if re.search(rf"\b(?:{pattern})\b", words, re.I)}
     return next(iter(found)) if len(found) == 1 else ""
 
 

@@ -72,6 +72,13 @@ PRINTS = {
     "lsf": "bjobs -l {job}",
     "flux": "flux jobs {job}",
 }
+# Of a job that has left the queue.
+ENDED_PRINTS = {
+    "slurm": "sacct -X -j {job} -o JobID,State,ExitCode,Elapsed,Timelimit",
+    "pbs": "qstat -xf {job}",
+    "lsf": "bhist -l {job}",
+    "flux": "flux jobs -a {job}",
+}
 OWN_JOBS = {
     "slurm": "squeue -u $USER",
     "pbs": "qstat -was1 -u $USER",
@@ -162,7 +169,7 @@ def told_to_run(turn: TurnContext, job: str, end: bool) -> State:
     says = (
         f"There is no scheduler here that I could ask of job {job}. On the login node `maple-chat pending {job}` (it "
         f"waits), `maple-chat watch {job}` (it runs) or `maple-chat why {job}` (it failed); or paste here what "
-        f"`{look}` prints."
+        f"`{look}` prints, or once it has left the queue `{ENDED_PRINTS[scheduler].format(job=job)}`."
     )
     return State(said=(Say(says),), act="pending", job=job)
 
@@ -170,9 +177,11 @@ def told_to_run(turn: TurnContext, job: str, end: bool) -> State:
 def not_found(scheduler: Scheduler, job: str, asked: LiveOutput, end: bool) -> State:
     """No such job, or nobody answered: that is not the same."""
     if asked.failures:
-        says = f"{asked.failures[0].says}. That says nothing of the job; try again later."
+        says = f"{asked.failures[0].says}. That says nothing of the job; try again later, where it was submitted."
         if end and job:
             says += f" What ends it once the scheduler answers: `{END[scheduler].format(job=job)}`."
+        elif job:
+            says += f" What tells its state, also after its end: `{ENDED_PRINTS[scheduler].format(job=job)}`."
     elif job:
         says = f"The scheduler here knows no job {job}: mistyped, somebody else's that is hidden from you, or purged."
     else:

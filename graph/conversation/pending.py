@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.conversation.history import NAMED, newest, numbers_and_names
+from graph.conversation.history import newest, numbers_and_names
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import UNPLACED, made_of, offered
 from graph.conversation.turn import SURE, TurnContext
 from graph.extraction.request import understand as read
+from graph.extraction.sentences.lexicon import FIELD_WORDS
 from graph.reading.scope import denials
 from graph.state import State
 from knowledge.types import (
@@ -175,7 +176,7 @@ def partly(turn: TurnContext, offer: Offer) -> State | None:
 
 def is_field(name: str, words: str) -> bool:
     """Whether words name that field of a request."""
-    return re.search(rf"(?i)\b(?:{NAMED.get(name, name.replace('_', ' '))})\b", words) is not None
+    return re.search(rf"(?i)\b(?:{FIELD_WORDS.get(name, name.replace('_', ' '))})\b", words) is not None
 
 
 def refused_one(turn: TurnContext, pending: OfferEdit) -> State | None:

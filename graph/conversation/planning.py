@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from graph.answering.planned import without_interval
-from graph.conversation.followup import GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
+from graph.conversation.followup import BESIDE, GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
 from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
@@ -22,22 +22,14 @@ TOGETHER = 0.6
 OF_PLANS = ("method.", "machine.")
 OF_SUMS = ("script", "method.", "machine.")
 OTHER_ACTS = ("ask", "diagnose", "pending", "mend", "port")
-# What asks for a script, and no sum.
-WANTS_SCRIPT = re.compile(
-    r"(?i)\b(?:write|scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|submit|generate|create|port|convert)\b"
-)
+# What asks for a script, and no sum; words that do so only where no work is said (`what do I write for node hours?`).
+WANTS_SCRIPT = re.compile(r"(?i)\b(?:scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|port|convert)\b")
+WANTS_WRITING = re.compile(r"(?i)\b(?:write|submit|generate|create)\b")
 ASKS = re.compile(
     r"(?i)\b(?:which|what|how (?:many|much|long|big|often)|wie ?viele?|combien|cu[aá]nt[oa]s)\b.{1,40}"
     r"\b(?:should|do|does|can|could|must|would|need|brauch\w*|faut)\b"
 )
 MACHINES = re.compile(r"(?i)\b(?:which|what|any)\b.{0,20}\b(?:machines?|clusters?|systems?|supercomputers?)\b")
-# Words of a fragment that say nothing beside its values.
-BESIDE_WORDS = """
-ah oh sorry oops wait hmm yes no actually ones take model has i twice double half times as many more fewer less same
-full long hours days length size per each then these those cards that them
-get got again dann nur wenn ich make finetune training finetuning
-"""
-BESIDE = frozenset(BESIDE_WORDS.split())
 # Aims whose words ask of much else, too; how many words beside a plain aim go on from a question.
 VAGUE, FEW_LEFT = ("fit", "cost", "machine", "memory"), 4
 # Particles of Chinese, Japanese and Korean between values.
@@ -64,24 +56,23 @@ def is_whole(turn: TurnContext) -> bool:
     script, and is surely of nothing else."""
     clauses, said = turn.utterance.clauses, read_question(turn.utterance)
     asks = any(one.scope == "asked" or one.text.rstrip().endswith(MARKS) for one in clauses) or asks_inside(turn.words)
+    asks = asks or (said.aim in ("hours", "cost", "jobs") and bool(said.pace_s))
     told = bool(said.model and said.task in ("lora", "qlora") and (said.machines or said.gpu)) and is_terse(turn)
-    if (
-        not (asks or said.aim or told)
-        or WANTS_SCRIPT.search(residue(turn.utterance))  # `3 minutes to write` is a save's time
-        or (turn.script is not None and turn.act == "edit")
-    ):
+    if not (asks or said.aim or told) or wants_script(turn, said) or (turn.script is not None and turn.act == "edit"):
         return False
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)
     place = bool(said.machines or said.gpu or said.gpu_gb)
+    if asks and (is_sum(said) or (is_rich(said) and turn.script is None)):
+        return True
     of_time = said.aim in (None, "hours", "cost", "jobs", "budget") and asks
-    if (said.aim == "saves" and said.mtbf_h) or (said.pace_s and of_time):
+    if (said.aim == "saves" and said.mtbf_h) or (said.pace_s and (of_time or (asks and (said.epochs or said.steps)))):
         return True
     if not said.model:
         with_gpu = (said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words)
         alone = (said.aim == "largest" and place) or (said.aim == "network" and said.machines and said.sequence)
         of_limits = said.machines and said.hours and not named_work(turn)
-        if of_limits and (said.aim == "jobs" or (said.aim == "fit" and said.nodes)):
+        if of_limits and (said.aim == "jobs" or (said.aim in ("fit", None) and said.nodes)):
             return True
         return bool(with_gpu or alone) and not elsewhere
     if not find_model(said.model):
@@ -94,10 +85,31 @@ def is_whole(turn: TurnContext) -> bool:
     return not elsewhere
 
 
+def wants_script(turn: TurnContext, said: ResourceQuestion) -> bool:
+    """Whether a script is asked for; `3 minutes to write` is a save's time."""
+    left = residue(turn.utterance)
+    of_work = said.aim not in (None, *VAGUE) and (said.tokens or said.flops or said.pace_s)
+    return bool(WANTS_SCRIPT.search(left) or (WANTS_WRITING.search(left) and not of_work))
+
+
+def is_sum(said: ResourceQuestion) -> bool:
+    """Whether its amounts alone make a sum: paces or memory seen twice, a batch to divide, arithmetic on a machine."""
+    batch = said.global_batch and said.micro_batch and said.gpus
+    seen = len(said.paces) > 1 or said.points or (said.worker_rate and said.pace_s) or (said.flops and said.machines)
+    return bool(seen or (batch and said.aim == "accumulation"))
+
+
+def is_rich(said: ResourceQuestion) -> bool:
+    """Whether a model's size, where it is to run, and what is asked of it or how much it works through are said."""
+    place = bool(said.machines or said.gpu or said.gpu_gb or said.gpus)
+    asked = said.aim in ("ways", "card", "recompute", "speed", "batch", "checkpoint") or said.tokens or said.flops
+    return bool(said.model and find_model(said.model) and asked and (place or said.aim in ("card", "recompute")))
+
+
 def is_terse(turn: TurnContext) -> bool:
     """`LoRA 70B on 1 node of DeltaAI`: values alone, with no verb and no program, which ask whether that will do."""
     words_left = set(re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()))
-    return not turn.pending and words_left <= JOINING and not turn.utterance.of_kind("Path", "Framework", "Account")
+    return not turn.pending and words_left <= JOINING and not named_program(turn)
 
 
 def named_work(turn: TurnContext) -> bool:
@@ -116,9 +128,9 @@ def goes_on(turn: TurnContext) -> bool:
     state, words = turn.state, turn.words.strip()
     before = state.get("resources") or ResourceQuestion()
     of_plans = state.get("last_act") == "plan" or state.get("last_topic", "").startswith(OF_PLANS)
-    if not of_plans or len(words) > LONGEST or WANTS_SCRIPT.search(residue(turn.utterance)):
-        return False
     said = read_question(turn.utterance)
+    if not of_plans or len(words) > 2 * LONGEST or wants_script(turn, said):
+        return False
     named = [one for one in turn.utterance.mentions if one.kind != "Rank"]
     asks = words.endswith(MARKS) or GOES_ON.match(words) is not None or said.aim is not None
     ordered = turn.utterance.main.share(*WANTING) >= SURE and not words.endswith(MARKS)
@@ -141,6 +153,17 @@ def goes_on(turn: TurnContext) -> bool:
         return said.aim != "memory" or not said.machines
     main = turn.utterance.main
     elsewhere = main.act not in ("plan", "chat") and main.confidence >= OWN and not main.topic.startswith(OF_PLANS)
-    if said.aim and said.aim not in VAGUE:
+    if said.aim and said.aim not in VAGUE and (turn.script is not None or len(left) <= FEW_LEFT):
         return len(left) <= FEW_LEFT
+    if turn.script is None and not named_program(turn) and before.said() and not turn.utterance.of_kind("Option"):
+        # With no script in hand only the question can change.
+        few = len(said.said().keys() - {"aim", "machines", "also"}) < 2
+        other = (
+            elsewhere and few and main.act not in ("write", "edit", "reply") and not main.topic.startswith("script.")
+        )
+        return not other and (asks or not ordered or len(left) <= FEW_LEFT)
     return len(left) == 1 and not elsewhere and bool(said.said())
+
+
+def named_program(turn: TurnContext) -> bool:
+    return bool(turn.utterance.of_kind("Path", "Framework", "Account"))

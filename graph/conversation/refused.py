@@ -52,7 +52,9 @@ def by_misuse(turn: TurnContext) -> State | None:
     from graph.answering.us import is_declined
 
     listed = is_declined(turn.words)
-    likely = max(one.share("misuse") for one in turn.utterance.clauses)
+    # What others are told to say of the person is no wish of theirs.
+    own = (one for one in turn.utterance.clauses if listed or one.scope != "others")
+    likely = max((one.share("misuse") for one in own), default=0.0)
     if likely < (POSSIBLE if listed else LIKELY):
         return None
     if turn.message.outputs and not listed:  # another's job in a listing is no misuse: what is asked of it is answered

@@ -42,9 +42,16 @@ def is_checked(words: str, utterance: Utterance | None) -> bool:
 
 
 def reviewed(
-    words: str, own: Paste, utterance: Utterance, machine: Cluster | None, *, known: bool = False
+    words: str,
+    own: Paste,
+    utterance: Utterance,
+    machine: Cluster | None,
+    *,
+    known: bool = False,
+    goal: Cluster | None = None,
 ) -> tuple[Said, ...]:
-    """What is said of a script that is checked or explained; empty where it is neither. known: it was there before."""
+    """What is said of a script that is checked or explained; empty where it is neither. known: it was there before;
+    goal: a machine that it is not for, and would be run on."""
     if not is_review(words, utterance):
         return ()
     ask = Ask(utterance.main, utterance, machine, script=own)
@@ -52,7 +59,7 @@ def reviewed(
     from graph.answering.script_sizes import review_script
 
     if is_checked(words, utterance):
-        told = review_script(ask)
+        told = review_script(ask, goal)
     elif ask.topic in OF_A_PART and (part := explain_part(ask)) and part.parts:
         return (part,)
     else:

@@ -82,6 +82,7 @@ WRITTEN_ANEW = (
     "`{}` is written anew for its machine: program, arguments and your own variables came over, directives, "
     "modules and launch are that machine's. Against your script, comments and all:"
 )
+ELSEWHERE = "It was not written for {0}: say *port it to {0}* and I write it anew for it."
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
 # How a field's value is said.
@@ -107,8 +108,12 @@ def by_script(turn: TurnContext) -> State | None:
         understand_script(own.text)
     except InputError as error:
         return State(said=(Say(NOT_READ.format(error)),))
-    if (another_machine(turn, own) or unknown_target(turn)) and not is_review(turn.words, turn.utterance):
+    goal, moves = another_machine(turn, own), turn.utterance.main.share("port") >= SURE
+    if (goal or unknown_target(turn)) and (moves or not is_review(turn.words, turn.utterance)):
         return carry(turn, own)
+    if goal:  # whether it would run there
+        said = reviewed(turn.words, own, turn.utterance, goal, known=True, goal=goal)
+        return State(said=(*said, Say(ELSEWHERE.format(goal.title))), **in_hand(turn, own))
     return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from graph.context import Context
 from graph.reading.message import Message, take_apart
-from graph.reading.reader import read_utterance
+from graph.reading.reader import plain_orders, read_utterance
 from graph.reading.utterance import Clause, ThreadView, Utterance
 from graph.state import State
 from knowledge.cluster import Cluster
@@ -95,7 +95,10 @@ def open_turn(state: State, context: Context) -> TurnContext:
 
     message = replace(message, words=hide(message.words))  # a key goes no further than here
     view = replace(view_of(state), new_script=bool(message.scripts), new_log=bool(message.logs))
-    return TurnContext(state, context, message, read_utterance(message.words, view))
+    read = read_utterance(message.words, view)
+    if (plain := plain_orders(read)) != read.text:
+        message, read = replace(message, words=plain), read_utterance(plain, view)
+    return TurnContext(state, context, message, read)
 
 
 def with_words(turn: TurnContext, words: str) -> TurnContext:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from graph.conversation.beside import with_files
 from graph.conversation.fix_followup import is_unhelped
@@ -80,7 +80,6 @@ NOT_OURS = (
     "what you name, line by line; or name a machine of the four."
 )
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
-NAMED_FIELDS = frozenset(one.name for one in fields(JobRequest)) - {"heard", "site_words", "patches", "total_gpus"}
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
 LIKELY = 0.3
@@ -134,8 +133,8 @@ def by_words(turn: TurnContext) -> State:
         return State(way="answer", request=heard.request, said=(Say(SEND_LOG),), pending=AwaitLog())
     if (heard.request == before and is_unhelped(words, state)) or names_its_machine(turn, heard.request):
         heard = replace(heard, intent="diagnose")
-    proposed = offered(turn, before, heard)
-    if proposed:
+    goes = turn.utterance.main.act in WANTING and goes_elsewhere(turn, heard)
+    if not goes and (proposed := offered(turn, before, heard)):
         return proposed
     waits = waits_still(turn, heard)
     if waits:

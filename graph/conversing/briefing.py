@@ -120,7 +120,8 @@ def as_sent(message: Message, text: str, shown: Mapping[str, str]) -> str:
             told.append(mark)
         elif not mark and (here or not last.startswith("(the ")) and not FENCE.match(row):
             told.append(hide(row))
-    more = [row for row in message.words.splitlines() if row.strip() and row.strip() not in text]
+    whole = "\n".join((text, *told))  # words are told with their keys hidden
+    more = [row for row in message.words.splitlines() if row.strip() and row.strip() not in whole]
     return "\n".join([*told, *more]).strip()
 
 
@@ -228,8 +229,11 @@ def rules(ruled: State, state: State, as_text: Callable[[Said], str], most: int,
         elif isinstance(part, Made):
             rows = [f"assumed {one.field} = {one.value}: {one.why}" for one in part.assumptions]
             notes = [f"note: {cut(note, MOST_NOTE)}" for note in part.notes if not STANDING.search(note)]
-            does = [row[:MOST_ROW] for row in lines_that_do(part.bundle.script)]
-            shown.append("\n".join([f"[new script {part.bundle.name} for {part.title}]", *does, *rows, *notes]))
+            rows_that_do = lines_that_do(part.bundle.script)
+            does = [f"{row[:MOST_ROW]} [...]" if len(row) > MOST_ROW else row for row in rows_that_do]
+            beside = [f"[printed with it: {one.name}]\n{cut(one.text, MOST_NOTE)}" for one in part.bundle.files]
+            head = f"[new script {part.bundle.name} for {part.title}]"
+            shown.append("\n".join([head, *does, *rows, *notes, *beside]))
         else:
             shown.append(cut(as_text(part), prose))
     if not shown:

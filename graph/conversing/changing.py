@@ -355,6 +355,11 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
         return against(hand, before, with_hunks(before, some), cluster) if some else []
 
     possible = hunks if ordered else most_of(hunks, lambda some: not speaks(some))
+    # Where only another queue takes the sizes that were ordered, it is part of the order: half of it would be none.
+    ordered = ordered or (
+        unordered(hand, before, possible, cluster) == ("queue",)
+        and bool(speaks(tuple(one for one in possible if not asks_queue(before, one, cluster))))
+    )
     free = possible if ordered else most_of(possible, lambda some: not unordered(hand, before, some, cluster)
                                             and not speaks(some))  # fmt: skip
     told = [change_fields(hand, field_values(before, sized, cluster))] if sized else []
@@ -411,6 +416,12 @@ def unordered(hand: Hand, before: str, hunks: Sequence[Hunk], cluster: Cluster |
     """The fields that these hunks change at a price and that nobody ordered."""
     was, now = (asked_by(one, cluster) for one in (before, with_hunks(before, hunks)))
     return unsaid(hand, was, now, ordered_now(hand)) if price(was, replace(now, args=was.args), cluster) else ()
+
+
+def asks_queue(before: str, hunk: Hunk, cluster: Cluster | None) -> bool:
+    """Whether a hunk changes the queue."""
+    was, now = (asked_by(one, cluster) for one in (before, with_hunks(before, [hunk])))
+    return was.queue != now.queue
 
 
 def offer_hunks(hand: Hand, before: str, text: str, cluster: Cluster | None) -> str:

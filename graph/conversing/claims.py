@@ -39,11 +39,15 @@ QUEUE_OPTION = re.compile(
 # Folders of any Unix or of nobody's, and where a person's own lie.
 FREE_PATHS = re.compile(
     r"^/(?:path|tmp|dev|proc|sys|usr|etc|opt|bin|lib(?:64)?|var|run|root|home|mnt|workspace|app|data|your|some|my"
+    r"|percorso|ruta|camino|caminho|chemin|pfad|hub|snapshots"
     r"|Users|Volumes|Applications|content|kaggle)\b|[<>{}$]|/[A-Z][A-Z_-]{2,}(?:/|$)|YOUR"
 )
 # Hosts under these names are anybody's, or the person's own computer; a site's own stand under its country's, or under
 # .gov, .edu and the like.
 ANYBODYS = re.compile(r"\.(?:com|org|io|ai|dev|net|sh|co|app)$|^[^.]+$|^(?:127|10|192\.168)\.|\.local(?:host|domain)?$")
+# A time or a size, also as an adjective: `4-day queue`.
+LENGTH = r"[\d.:hms-]+|\d+-(?:day|hour|minute|node|gpu|card|week|tag|stunde|jour|heure|d[ií]a|hora|giorn|or)\w{0,2}"
+QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 # Which any command takes.
 ALWAYS = frozenset(("help", "usage", "version"))
 
@@ -88,7 +92,7 @@ def options_before(rest: str, flags: frozenset[str] = frozenset()) -> list[str]:
     """The long options before the program: what stands behind that is the program's own. flags: those that take no
     word of their own (`--pty bash`)."""
     options, goes_on = [], False
-    for word in rest.replace("`", " ` ").split():
+    for word in QUOTED.sub("x", rest).replace("`", " ` ").split():
         if word.startswith("--") and len(word) > 2:
             options.append(word[2:].partition("=")[0])
             goes_on = "=" not in word and options[-1] not in flags
@@ -123,7 +127,7 @@ def beside_queue(sentence: str) -> list[re.Match[str]]:
 
 def has_sign(word: str) -> bool:
     """Whether a word has the form of a name: a digit or an underscore, and is no length of time."""
-    return bool(re.search(r"\d|_", word)) and not re.fullmatch(r"[\d.:hms-]+", word)
+    return bool(re.search(r"\d|_", word)) and not re.fullmatch(LENGTH, word, re.I)
 
 
 @cache

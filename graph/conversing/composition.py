@@ -18,13 +18,13 @@ from graph.conversing.dangers import spoken
 from graph.conversing.deciding import NOT_SAID
 from graph.conversing.ground import stands
 from graph.conversing.guard import MARK
-from graph.conversing.hand import PRICE, WOULD_COST, Hand, lines_that_do
+from graph.conversing.hand import WOULD_COST, Hand, lines_that_do
 from graph.conversing.looking import Looking
 from graph.conversing.notes import made_between
 from graph.conversing.numbers import quantities, times_in
 from graph.conversing.porting import gone_lines
 from graph.conversing.porting import untold as not_told
-from graph.conversing.review import NO_NOTES
+from graph.conversing.review import NO_NOTES, PRICED
 from graph.conversing.said import CLOCK, OF_ACCOUNT, in_digits, numbers_in
 from graph.conversing.sources import Numbered
 from graph.nodes.understand import SHOW
@@ -48,7 +48,6 @@ COUNTED_AS = {"nodes": "node", "gpus_per_node": "gpu"}
 PLACEHOLDER = re.compile(r"\bYOUR_[A-Z0-9_]*[A-Z0-9](?:_g\b)?")
 LEFT = "Still to fill in before you submit: {}."
 GONE = "Lines of your script that it has no more: {}."
-PRICED = PRICE.partition("{")[0]
 # `(12 SU)`, `(12 SU instead of 8 there)`: what the site itself charges.
 IN_SITE_UNIT = re.compile(r"\(\d[\d.,]*(?: \w+){1,3}(?=\)|$)")
 # What hands a job in, or runs the script that does.
@@ -60,7 +59,7 @@ DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node 
 class Composition:
     """One answer. after: the state that the turn leaves; takes_rules: the rules' answer is taken over whole, with its
     state; change: the script that the turn leaves, where it is another; no_notes: the model holds the notes beneath its
-    words for wrong or needless; beneath: those, as they are printed."""
+    words for wrong or needless."""
 
     hand: Hand
     looking: Looking
@@ -71,7 +70,6 @@ class Composition:
     takes_rules: bool
     change: Made | None
     no_notes: bool = False
-    beneath: tuple[str, ...] = ()
 
     def document(self, text: str) -> list[Said]:
         """The parts in the order in which they are read. text: what passed the guard, with its marks."""
@@ -94,7 +92,6 @@ class Composition:
         parts += [] if placed else rest
         if whole and words and not (made or marks or "```" in words) and self.after.get("bundle"):
             parts += whole_script(self.after)
-        self.beneath = doubtable(made) if made and words else ()
         return [*parts, *self.left(words, parts)]
 
     def made(self, words: str, *, whole: bool) -> Made | None:
@@ -223,11 +220,6 @@ class Composition:
             draft = DISCOVER if cluster and is_stand_in(cluster) and "discover" not in words else ""
             rest += [Say(LEFT.format(", ".join(f"`{one}`" for one in left)) + draft)] if left else []
         return rest
-
-
-def doubtable(made: Made) -> tuple[str, ...]:
-    """The notes beside a script that were found by comparing texts, which its writer may know to be wrong."""
-    return tuple(one for one in made.notes if not one.startswith(PRICED))
 
 
 def submits(words: str, bundle: LaunchBundle) -> bool:

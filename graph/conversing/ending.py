@@ -36,8 +36,7 @@ DECIDED = (
 @dataclass(slots=True)
 class AnswerEnding:
     """What an answer is put together from. ruled: the state that the rules would leave, with the part of their answer
-    that the model was told; whole: with all of it; found: what tools told of facts; beneath: the notes under the words
-    of the last answer."""
+    that the model was told; whole: with all of it; found: what tools told of facts."""
 
     hand: Hand
     looking: Looking
@@ -46,7 +45,6 @@ class AnswerEnding:
     as_text: Callable[[Said], str]
     whole: State
     found: Mapping[str, str] = field(default_factory=dict)
-    beneath: tuple[str, ...] = ()
 
     def answered(self, said: str, guard: Guard) -> State:
         """The turn's end: what passed the guard, what is shown with it, and the thread as it is now."""
@@ -61,7 +59,7 @@ class AnswerEnding:
         ruled = self.ruled if MARK.sub("", text).strip() else self.whole  # alone, it is the whole answer
         document = Composition(hand, self.looking, self.sources, self.as_text, ruled, state, takes_rules, notes.made)
         parts = document.document(text)
-        state, self.beneath = document.after, document.beneath
+        state = document.after
         if not parts:
             return remembered(hand.with_scripts(self.whole), began, hand.turn.words, found=self.found)
         if len(hand.turn.words) > ROOM["message"]:
@@ -72,9 +70,8 @@ class AnswerEnding:
         after = State(**{**state, **read_by(self.ruled), "way": "answer", "outcome": None, "said": tuple(parts),
                          "unanswered": False, "reopened": False, "draft": None})  # fmt: skip
         if not after.get("bundle") and (written := script_told(text)):
-            after = in_hand(
-                replace(hand.turn, state=after), written
-            )  # the model's own words hold it: it can be changed
+            # The model's own words hold it: it can be changed.
+            after = State(**{**after, **in_hand(replace(hand.turn, state=after), written)})
         ground = self.looking.ground
         shown = [row for part in parts if isinstance(part, Made) for row in part.bundle.script.splitlines()]
         told = self.told(parts, notes.made)

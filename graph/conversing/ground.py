@@ -129,10 +129,10 @@ class Ground:
         return stands(item, self.text()) or any(stands(item, self.facts(one)) for one in at)
 
     def has_path(self, path: str, at: Sequence[Cluster]) -> bool:
-        """Whether it is known, lies in a folder that the person named or that each project has, or each of its parts
-        is known; a part between known ones may be anybody's project."""
+        """Whether it is known, lies in a folder that the person named, that a log or a file of theirs has or that each
+        project has, or each of its parts is known; a part between known ones may be anybody's project."""
         parts = [part for part in path.strip("/").split("/") if part]
-        words = self.words.lower()
+        words = "\n".join([self.words, *self.pasted]).lower()
         below = ("/".join(parts[:most]) for most in range(len(parts), 1, -1))
         theirs = (one[1] for text in (self.text(), *map(self.facts, at)) for one in OF_EACH.finditer(text))
         if any(path.lower().startswith(one) for one in theirs):

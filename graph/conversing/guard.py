@@ -107,7 +107,8 @@ class Unproved:
 @dataclass(slots=True)
 class Guard:
     """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn;
-    script: the one in hand, which stands for a copy of it that the model types; file: its name.
+    wanted: whether the person asks to see it; script: the one in hand, which stands for a copy of it that the model
+    types; file: its name.
 
     named: the machines that the answer names, the last one first; unproved: what nothing proves; hedged: the parts of
     the answer that say so themselves, a part being what stands between blank lines, with the code behind it and what
@@ -122,6 +123,7 @@ class Guard:
     changed: bool = False
     script: str = ""
     file: str = ""
+    wanted: bool = False
     passed: list[str] = field(default_factory=list)
     unproved: list[Unproved] = field(default_factory=list)
     hedged: set[int] = field(default_factory=set)
@@ -267,11 +269,14 @@ class Guard:
 
     def is_copy(self, rows: Sequence[str]) -> bool:
         """Whether these are the script in hand, under no other file's name: what stands there is shown, not what was
-        typed."""
+        typed. One that was changed in this turn, or that the person wants to see, may be typed with a slip; else each
+        line that does something has to be there, and no other: a changed one is the model's proposal."""
         name, body = written_to_file(rows)
         lines = {row.strip() for row in self.script.splitlines() if row.strip()}
         typed = {row.strip() for row in body or rows if row.strip()}
         own = lines_that_do("\n".join(typed - lines))
+        if not (self.changed or self.wanted) and (own or not set(lines_that_do("\n".join(lines))) <= typed):
+            return False
         same = len(typed & lines) >= MOST_SAME * len(lines) and len(own) <= MOST_OWN
         return bool(lines) and same and (name or self.announced()) in ("", self.file)
 

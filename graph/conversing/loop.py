@@ -17,6 +17,7 @@ from graph.conversation.history import BACK, REDO, UNDO
 from graph.conversation.option_choice import NO, NUMBER, YES
 from graph.conversation.turn import TurnContext, open_turn
 from graph.conversing.briefing import brief
+from graph.conversing.composition import asks_for_script
 from graph.conversing.ending import AnswerEnding, fallen_back, read_by
 from graph.conversing.ground import Ground
 from graph.conversing.guard import Guard
@@ -26,7 +27,7 @@ from graph.conversing.job_told import told_request
 from graph.conversing.looking import Looking
 from graph.conversing.machine_facts import MOST, machine_in_short
 from graph.conversing.memory import LOOKUPS, named_call, newest_output, remembered, with_files
-from graph.conversing.review import asked_again
+from graph.conversing.review import asked_again, notes_beneath
 from graph.conversing.rules_told import told_rules
 from graph.conversing.script_deeds import ScriptDeeds
 from graph.conversing.sources import Numbered
@@ -70,6 +71,8 @@ CALLS_LEFT = "(calls left in this turn: {})"
 ENOUGH = "No more calls: answer now, from what you have."
 # Placeholders of names that a thread keeps.
 MOST_NAMES = 400
+# Of a model's answers and calls: as many as the turns that are told again may have had.
+MOST_ANSWERS = 12
 INVENTED = "error: not done: {} stands for nothing here. Placeholders in <...> are names as they were told; {}"
 DROPPED = "(left out for room; call again if it is needed)"
 
@@ -134,7 +137,7 @@ class Lead:
         self.hand = Hand(turn, turn.context, self.opened(), self.said_so_far(), self.ruled, turn.state)
         grounds = turn.state.get("grounds") or Grounds()
         self.deeds, self.ground, self.sources = ScriptDeeds(self.hand), Ground(), Numbered(grounds.pages)
-        self.names = dict(grounds.masked)
+        self.names, self.coined = dict(grounds.masked), list(grounds.coined)
         self.looking = Looking(self.hand, lent.as_text, self.ground)
         self.tools = toolbox(self.deeds, self.looking, lent)
         self.as_text = lent.as_text
@@ -145,8 +148,8 @@ class Lead:
         self.ending = AnswerEnding(
             self.hand, self.looking, self.sources, self.ruled, self.as_text, self.whole, self.found
         )
-        # The first answer, of which state, and whether it was looked at.
-        self.draft, self.draft_of, self.looked = State(), State(), False
+        # The last answer, and of which state.
+        self.draft, self.draft_of = State(), State()
 
     def opened(self) -> State:
         """The thread with what came in: its logs and what they say."""
@@ -169,7 +172,12 @@ class Lead:
         while True:
             held = self.hand.script() if self.hand.state.get("bundle") else Paste("", "")
             guard = Guard(
-                self.ground, lambda text: self.context.tell(Writing(text)), self.hand.changed, held.text, held.name
+                self.ground,
+                lambda text: self.context.tell(Writing(text)),
+                self.hand.changed,
+                held.text,
+                held.name,
+                asks_for_script(self.turn),
             )
             try:
                 reply = self.ask(talk, guard, as_json)
@@ -190,17 +198,19 @@ class Lead:
             guard.is_cut = reply.is_cut
             if as_json:
                 guard.hear(said)
-            self.answered(said, guard)
-            if not (again := asked_again(guard, self.ending.beneath)) or self.looked or self.spent():
+            is_first = not self.draft
+            self.draft_of, self.draft = self.hand.state, self.answered(said, guard)
+            notes = notes_beneath(self.draft["said"]) if self.hand.changed else ()
+            again = asked_again(guard, notes) if is_first and not self.spent() else ""
+            if not again:
                 return self.draft
-            self.looked = True
             talk.steps += [ModelMessage("assistant", said), ModelMessage("user", again)]
             self.context.tell(Working("reading the answer once more"))
 
-    def answered(self, said: str, guard: Guard) -> None:
-        """The turn's end with this answer, kept as the draft."""
+    def answered(self, said: str, guard: Guard) -> State:
+        """The turn's end with this answer."""
         self.sources.named.clear()
-        self.draft_of, self.draft = self.hand.state, self.named(self.ending.answered(said, guard))
+        return self.named(self.ending.answered(said, guard))
 
     def failed(self, trouble: str) -> State:
         """The first answer with its notes where a second one did not come, else the rules'."""
@@ -212,7 +222,8 @@ class Lead:
     def named(self, after: State) -> State:
         """The state with the placeholders of this turn, so that the next one calls the same thing the same."""
         kept = sorted(self.names.items(), key=lambda one: one[0].upper().startswith("USER"))[-MOST_NAMES:]
-        grounds = replace(after.get("grounds") or Grounds(), masked=tuple(kept))
+        coined = tuple(self.coined[-MOST_ANSWERS:])
+        grounds = replace(after.get("grounds") or Grounds(), masked=tuple(kept), coined=coined)
         return State(**{**after, "grounds": grounds})
 
     def opening(self, as_json: bool) -> ModelExchange:
@@ -269,6 +280,7 @@ class Lead:
             on_text=None if as_json else guard.hear,
             turn=self.number,
             names=self.names,
+            coined=self.coined,
             stopped=self.context.stopped,
         )
 

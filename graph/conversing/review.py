@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from graph.conversing.guard import Guard
+from graph.conversing.hand import PRICE
+from knowledge.types import Made, Said
 
 # At the answer's end: the notes beneath it are wrong or needless.
 NO_NOTES = "[[no notes]]"
+PRICED = PRICE.partition("{")[0]
 AGAINST = "Against it:"
 BENEATH = "Beneath it would stand:"
 ASKED = (
@@ -28,6 +31,11 @@ def objections(guard: Guard) -> Iterator[str]:
     yield from guard.taken_out
     yield from guard.facts
     yield from guard.against()
+
+
+def notes_beneath(parts: Iterable[Said]) -> list[str]:
+    """The notes beside scripts that were found by comparing texts, which their writer may know to be wrong."""
+    return [note for part in parts if isinstance(part, Made) for note in part.notes if not note.startswith(PRICED)]
 
 
 def asked_again(guard: Guard, beneath: Iterable[str]) -> str:

@@ -38,12 +38,14 @@ SPOKEN_ONE = re.compile(r"\b(half )?an? (?=day|hour|week|night|node|gpu|card)", 
 MORE = re.compile(
     r"\b(?:doubl\w*|twice|tripl\w*|quadrupl\w*|more|longer|bigger|larger|as (?:many|much)|max\w*|longest|most|all|whole"
     r"|fits?|times|extend|as before|same|back|add|plus|extra|another|overnight|weekend"
-    r"|mehr|l[äa]nger|verdoppel\w*|verdreifach\w*|zus[äa]tzlich\w*|davantage|m[áa]s|dobl\w*|pi[uù]|raddoppi\w*)\b",
+    r"|mehr|l[äa]ng(?:er|ste[nr]?)|h[öo]chst\w*|verdoppel\w*|verdreifach\w*|zus[äa]tzlich\w*|davantage|plus long\w*"
+    r"|m[áa]s|m[áa]xim\w*|dobl\w*|pi[uù]|il massimo|massima|raddoppi\w*|dobr(?:o|ar|e))\b"
+    r"|最[长大多久]|更[长多大]|加倍|翻倍|延长|增加|一样",
     re.I,
 )
 LESS = re.compile(
     r"\b(?:half|halve|less|fewer|shorter|smaller|min(?:imum)?|as before|same|back|minus|halbier\w*|weniger|k[üu]rzer"
-    r"|moins|moitié|menos|mitad|meno|metà)\b",
+    r"|moins|moitié|menos|mitad|meno|metà|metade)\b|一半|减半|最[短少小]|更[短少小]|减少|缩短",
     re.I,
 )
 HALF_MORE = re.compile(r"\b(\w+)(?: \w+)? and a half\b", re.I)

@@ -34,8 +34,9 @@ IN_SHORT = {
     "plan_resources": "Does a model (ViT-L, 7B) fit, on which machine, how long.",
     "search_knowledge": "Passages of guides, issues, their documents.",
 }
-
-
+# Letters of one answer with facts; the pages in it are numbers when it is told.
+MOST_FACTS = 6600
+MORE_MATTERS = "Not told for room, ask for it by itself: {}."
 NOT_KNOWN = "not done: {}={}: nobody described that machine; {}"
 
 
@@ -88,7 +89,7 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
     def cluster_facts(machine: str, about: Sequence[str] = ()) -> object:
         cluster = hand.known(machine)
         if not is_stand_in(cluster):
-            return shared["cluster_facts"](machine, about or DEFAULT_FACTS)
+            return whole_matters(about or DEFAULT_FACTS, lambda few: shared["cluster_facts"](machine, few))
         left = NOT_KNOWN.format("about", ", ".join(about), "this is all that is certain") if about else ""
         return f"{left}\n{told_draft(cluster)}".strip()
 
@@ -99,6 +100,18 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
         "cluster_facts": cluster_facts,
     }
     return {one.tool.name: replace(one, run=runs.get(one.tool.name, one.run)) for one in made}
+
+
+def whole_matters(about: Sequence[str], facts: Callable[[Sequence[str]], Any]) -> object:
+    """The facts of as many matters as one answer holds whole, the others by their names; a matter cut in
+    its lines would have to be asked for again.
+    """
+    taken = list(about[:1])
+    for one in about[1:]:
+        if len(as_text(facts([*taken, one]))) <= MOST_FACTS:
+            taken.append(one)
+    left = [one for one in about if one not in taken]
+    return f"{as_text(facts(taken))}\n{MORE_MATTERS.format(', '.join(left))}" if left else facts(taken)
 
 
 def with_text(tool: BoundTool) -> BoundTool:

@@ -94,7 +94,8 @@ FREE = ("more_fields", "fields")
 
 def checked(schema: Schema, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """The arguments as the schema wants them; what models send in a near form (a number as text, one value for a list,
-    null for nothing, a field beside the object of fields) is taken. Raises InputError with what is wrong."""
+    null for nothing, a field beside the object of fields, or one object of them in the other) is taken. Raises
+    InputError with what is wrong."""
     if arguments is None:
         raise InputError("the arguments were no JSON object")
     offered = schema["properties"]
@@ -104,6 +105,11 @@ def checked(schema: Schema, arguments: Mapping[str, Any] | None) -> dict[str, An
         within = {**(arguments.get(free) or {}), **{name: arguments[name] for name in unknown}}
         arguments = {**{name: value for name, value in arguments.items() if name in offered}, free: within}
         unknown = []
+    inner = arguments.get(free) if free else None
+    if free and isinstance(inner, Mapping) and any(isinstance(inner.get(one), Mapping) for one in FREE):
+        nested = {one: value for one, value in inner.items() if one in FREE and isinstance(value, Mapping)}
+        beside = {name: value for one in nested.values() for name, value in one.items()}
+        arguments = {**arguments, free: {**{name: inner[name] for name in inner if name not in nested}, **beside}}
     if unknown:
         raise InputError(f"no argument {', '.join(unknown)}; there are {', '.join(offered) or 'none'}")
     given = {name: fitted(offered[name], value, name) for name, value in arguments.items() if value is not None}

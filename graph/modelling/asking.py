@@ -11,7 +11,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import count
 from threading import Lock
 from typing import Any, Literal
@@ -29,9 +28,9 @@ from graph.modelling.model import (
     Tool,
     ToolCall,
 )
-from knowledge.catalogue import catalogue
 from knowledge.data_file import parse_json
 from knowledge.masking import Masker
+from knowledge.masking_public import site_names
 from knowledge.public import is_shipped
 
 # How long a model that failed is left alone: doubled each time, up to the longest.
@@ -178,14 +177,16 @@ class Models:
         turn: int = 0,
         stopped: Callable[[], bool] = never,
         names: dict[str, str] | None = None,
+        coined: list[str] | None = None,
     ) -> Reply:
         """One question. Never raises for what a model does, but NoToolsError where tools were handed to one that takes
         none. timeout: at most so many seconds; stopped: the person wants no answer any more; names: placeholders of
-        earlier questions on the thread, which stay, and new ones are added."""
+        earlier questions on the thread, which stay, and new ones are added; coined: likewise what models
+        wrote on it."""
         model = self._model(role)
         if isinstance(model, str):
             return Reply(trouble=model)
-        masker = Masker(self.known, is_public_name).go_on((names or {}).items())
+        masker = Masker(self.known, is_public_name, tuple(coined or ())).go_on((names or {}).items())
         sent = tuple(map(plain, all_masked(messages, masker) if model.leaves else messages))
         if names is not None:
             names.update(masker.kept())
@@ -208,6 +209,8 @@ class Models:
             )
             hearing.end()
             reply = Reply() if stopped() else read(done, schema)
+            if coined is not None and model.leaves and (said := said_in(reply).strip()):
+                coined.append(said[:MOST_COINED])
         except NoToolsError:
             raise
         except ModelError as error:
@@ -251,18 +254,16 @@ class Models:
         self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None, turn))
 
 
-@cache
-def public_names() -> frozenset[str]:
-    """Machines, their queues, kinds of nodes and GPUs, which look like users beside some words."""
-    clusters = catalogue().clusters.values()
-    named = {name for one in clusters for name in (one.id, *(queue.id for queue in one.queues))}
-    nodes = {name for one in clusters for node in one.node_types for name in (node.id, *node.gpus.model.split())}
-    return frozenset(name.lower() for name in (*named, *nodes))
+# Characters that are kept of a model's answer.
+MOST_COINED = 6000
 
 
 def is_public_name(value: str, kind: str) -> bool:
     """Whether what looks private is nobody's: a machine's own word, an address of our pages."""
-    return value.lower().strip(".") in public_names() or (kind in ("HOST", "MAIL") and is_shipped(value))
+    if kind == "KEY":
+        return len(value.split()) > 1 and is_shipped(" ".join(value.split()))
+    ours = kind in ("HOST", "MAIL", "PHONE", "IP") or (kind == "USER" and not value.isalpha())
+    return value.lower().strip(".") in site_names() or (ours and is_shipped(value))
 
 
 @dataclass(slots=True)
@@ -370,6 +371,12 @@ def inner(text: str) -> str:
     text = text.rpartition("</think>")[2]
     first, last = text.find("{"), text.rfind("}")
     return text[first : last + 1] if 0 <= first < last else text
+
+
+def said_in(reply: Reply) -> str:
+    """All that a model wrote, the arguments of its calls too, as it came."""
+    parts = [reply.text, *(json.dumps(one.arguments, ensure_ascii=False) for one in reply.calls)]
+    return "\n".join([*parts, json.dumps(reply.value, ensure_ascii=False) if reply.value else ""])
 
 
 def restored(reply: Reply, back: Callable[[str], str]) -> Reply:

@@ -290,7 +290,8 @@ def unknown(state: State, context: Context, clause: Clause | None = None) -> Say
     """That there is no answer, with what was understood of the question: of this clause, else of the one that asks."""
     utterance = state.get("utterance") or Utterance(state["words"])
     clause = clause or next(iter((*asking(state), *utterance.clauses)), Clause(0, 0, state["words"], "ask"))
-    return Say(abstain(utterance, clause, context.cluster(request_of(state))))
+    named = next(filter(None, map(context.catalogue.find, utterance.machines())), None)
+    return Say(abstain(utterance, clause, named or context.cluster(request_of(state))))
 
 
 def speaks_of_log(state: State) -> bool:

@@ -12,7 +12,7 @@ from graph.context import Context
 from graph.conversation.option_choice import usual
 from graph.extraction.request import machines_in
 from graph.nodes.answer import ask_of, asking, in_words
-from graph.planning.questions import still_missing
+from graph.planning.questions import machines_of_account, machines_that_fit, still_missing
 from graph.state import State
 from knowledge.cluster import Cluster
 from knowledge.types import AskField, Assumption, JobRequest, Question, Said, Say
@@ -24,6 +24,8 @@ MOST_QUOTED = 120
 # What tells of a job that somebody has: a program, a model, a size, a time, an account.
 CONCRETE = ("entry", "model", "walltime", "account", "total_gpus", "gpus_per_node", "nodes")
 LARGE = re.compile(r"\b(big|bigger|large|huge|giant|massive|llm|foundation|billions?|\d+ ?b)\b", re.I)
+ITS_ACCOUNT = "your account has the form of that machine's"
+YOURS = "of the machines that you have, the one for this job"
 SUGGESTED = (
     "For a model that does not fit on one GPU I suggest PyTorch with FSDP, on one node first, and more once that runs; "
     "for one that fits, DDP. Say *you choose* to any question that is open to you."
@@ -36,7 +38,12 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     said: list[Said] = list(state["said"])
     if request.machine and cluster is None:
         return State(pending=None)  # a slip of the pen: which machine was meant is said where it would be written
-    missing = still_missing(request, cluster, machines(state, runtime.context))
+    offered, why = machines(state, runtime.context)
+    if request.machine is None and why and state["way"] == "write" and len(offered) == 1:
+        left = (*state.get("left_to_us", ()), Assumption("machine", offered[0], why))
+        with_it = State(**{**state, "request": replace(request, machine=offered[0]), "left_to_us": left})
+        return State(**{"request": with_it["request"], "left_to_us": left, **ask(with_it, runtime)})
+    missing = still_missing(request, cluster, offered)
     if state.get("source"):
         missing = tuple(question for question in missing if question.field == "machine")  # the script tells the rest
     left_to_us = bool(state.get("left_to_us"))
@@ -84,10 +91,17 @@ def open_question(state: State) -> Question | None:
     return pending.question if isinstance(pending, AskField) else None
 
 
-def machines(state: State, context: Context) -> tuple[str, ...]:
-    """The machines to offer: those that were named, where that left it open, else all."""
+def machines(state: State, context: Context) -> tuple[tuple[str, ...], str]:
+    """The machines to offer, and why these are the only ones: those that were named, where that left it open, else the
+    person's own, else all; of them those that fit what was told of the job."""
     named = tuple(name for name in machines_in(state["words"]) if name in context.names())
-    return named if len(named) > 1 else context.names()
+    own = tuple(name for name in state.get("own_machines", ()) if name in context.names())
+    names = named if len(named) > 1 else own or context.names()
+    clusters, request = [context.catalogue.clusters[name] for name in names], state["request"]
+    of_account = machines_of_account(request.account, clusters) if request.account else ()
+    found = machines_that_fit(request, of_account or clusters)
+    why = ITS_ACCOUNT if of_account else YOURS if own and names == own else ""
+    return tuple(one.id for one in found), why
 
 
 def not_read(question: Question, words: str) -> str:

@@ -31,11 +31,9 @@ def retrieve(state: State, runtime: Runtime[Context]) -> State:
 
 
 def misspelt(name: str, near: tuple[str, ...]) -> Refusal:
-    return Refusal(
-        f"I know no machine called '{name}'.",
-        "`/clusters` (or `maple-chat clusters`) lists those that I know.",
-        instead=tuple(Alternative(f"{one} was meant", (("machine", one),)) for one in near),
-    )
+    says = f"I know no machine called '{name}'."
+    why = "`/clusters` (or `maple-chat clusters`) lists those that I know."
+    return Refusal(says, why, instead=tuple(Alternative(f"{one} was meant", (("machine", one),)) for one in near))
 
 
 def worked_before(template: Template) -> str:

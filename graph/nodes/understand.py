@@ -40,6 +40,8 @@ SHOW = re.compile(
 # What says nothing beside it, and how many words are more than that.
 ASIDE = re.compile(r"(?i)\b(?:ok(?:ay)?|and|now|please|pls|thanks?|thx|fine|then|so|well|yes|again|as it is|for me)\b")
 ENOUGH = 3
+# What a question of another run names.
+OF_A_RUN = ("Model", "Method", "Framework", "Path")
 # After a waiting job: a script is wanted, and no other amount for it.
 WRITES = re.compile(r"(?i)\b(?:write|script|train|port)\b")
 
@@ -76,7 +78,7 @@ def by_waiting(turn: TurnContext) -> State | None:
     output = state.get("output", "")
     if not output or state.get("bundle") or turn.question or came.scripts or came.logs or came.outputs:
         return None
-    if wants_script(turn) and WRITES.search(turn.words):
+    if (wants_script(turn) and WRITES.search(turn.words)) or any(m.kind in OF_A_RUN for m in turn.utterance.mentions):
         return None
     from graph.usecases.follow_waiting import follow_waiting
 

@@ -126,11 +126,12 @@ BOTH = re.compile(
 )
 # torchrun's own options, which stand before the program.
 OF_TORCHRUN = re.compile(r"--(?:rdzv|nproc|nnodes|max[_-]restarts|standalone|tee|redirects|log[_-]dir|monitor)[\w-]*")
+# A program with what is given to it, up to the end of the clause.
+OTHER_COMMAND = re.compile(
+    r"(?<![\w/.-])(?:\S*python3? )?(?:\S*/)?(?P<program>[\w-]+\.(?:py|sh))\b(?: (?!and\b|then\b|und\b)[^\s,;]+)*"
+)
 OPTION = re.compile(r"(?<![\w/-])(?P<name>--[A-Za-z][\w.-]*)(?:[= ](?P<value>'[^']*'|\"[^\"]*\"|[^\s,;-][^\s,;]*))?")
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>[a-z][\w]*(?:[._][\w]+)+)=(?P<value>[^\s,;]*[^\s,;.?!])")
-VARIABLE = re.compile(
-    r"(?<![\w$-])(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*(?:=|\s(?:to|=)\s)\s*(?P<value>[^\s,;]*[^\s,;.?!])"
-)
 # Arguments that programs call differently and people by either name; the longer first.
 SYNONYMS = (
     ("per device train batch size", "train batch size", "batch size", "batchsize", "batch", "bsz", "bs"),
@@ -170,13 +171,18 @@ class ScriptSetting:
 
 def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
     """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
-    edited, asked_for, own_denials = Edited(text, ()), wanted(words), wanted(words, "negated")
-    for change in (change_line, change_settings, change_options, change_variables):
+    others = OTHER_COMMAND.sub(lambda found: found[0] if found["program"] in text else " ", words)
+    edited, asked_for, own_denials = Edited(text, ()), wanted(others), wanted(others, "negated")
+    for change in (change_line, change_settings, change_options):
         edited = change(edited, asked_for)
     edited = change_modules(edited, own_denials)
     edited = add_directives(change_fields(edited, asked_for, cluster), own_denials, cluster)
     edited = edited if edited.text != text else change_corrected(edited, words)
     edited = leave_out(edited, text, words)
+    if edited.text == text or left_open(text, edited, words):
+        from graph.usecases.own_fields import put_read
+
+        edited = put_read(edited, words, cluster)
     for one in denials(words):
         edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps else edited
     return edited if edited.text != text else None
@@ -233,7 +239,8 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
         before = now
         if edit == Set("offline", True, edit.words):
             sets = "WANDB_MODE=offline" if re.search(r"wandb|w&b", edit.words, re.I) else OFFLINE
-            now = change_variables(now, sets)
+            for name, _, value in (one.partition("=") for one in sets.split()):
+                now = set_variable(now, name, value)
         elif isinstance(edit, Add) and edit.field == "extra_directives" and scheduler == "slurm":
             name, sign, value = str(edit.value).partition("=")
             text = with_directive(now.text, Word(f"{name}{sign}", value), PREFIX[scheduler])
@@ -716,22 +723,12 @@ def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> 
         return now
     end = now.text.find("\n", lines[-1].end())
     at = lines[-1].end() if end < 0 or now.text[:end].endswith("\\") else end  # behind all that its line does
-    return replace(
-        now,
-        text=f"{now.text[:at]}\n{lines[-1]['head'].strip()} {new}{now.text[at:]}",
-        says=(*now.says, f"module {new} loaded"),
-    )
+    text = f"{now.text[:at]}\n{lines[-1]['head'].strip()} {new}{now.text[at:]}"
+    return replace(now, text=text, says=(*now.says, f"module {new} loaded"))
 
 
 def base(name: str) -> str:
     return name.partition("/")[0].lower()
-
-
-def change_variables(now: Edited, words: str) -> Edited:
-    """A variable of the environment: set where it is set, else exported before the first command."""
-    for found in VARIABLE.finditer(words):
-        now = set_variable(now, found["name"], found["value"].strip("'\""))
-    return now
 
 
 def set_variable(now: Edited, name: str, value: str) -> Edited:

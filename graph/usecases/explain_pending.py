@@ -16,15 +16,16 @@ from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import alike, is_anothers, jobs_meant, named_by, read_jobs, speaker
 from graph.waiting.no_job import refused, spoken_id, told_without_job
-from graph.waiting.others_seen import own_beside
+from graph.waiting.others_seen import own_beside, submit_room
 from graph.waiting.script_change import script_diff, script_in
 from graph.waiting.spoken import listed, spoken_lines
 from graph.waiting.verdict import reason_of
+from graph.waiting.words import tables
 from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
 from knowledge.schedulers.outputs import scheduler_output
-from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind
-from knowledge.schedulers.reasons import FoundReason, spoken_reason
+from knowledge.schedulers.reason_types import Starts, WaitKind
+from knowledge.schedulers.reasons import spoken_reason
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 from knowledge.site import as_there
 
@@ -48,14 +49,6 @@ class PendingAnswer:
     document: Document
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedJob:
-    """A job and what holds it."""
-
-    job: QueuedJob
-    found: FoundReason
-
-
 def explain_pending(
     text: str,
     outputs: Sequence[SchedulerOutput] | None = None,
@@ -68,16 +61,28 @@ def explain_pending(
     conversation; `script` the job's script, where none stands in the text: the change is shown as a diff of it. What is
     not printed is asked for by the one command that prints it.
     """
-    outputs = scheduler_output(text) if outputs is None else outputs
+    cases, meant = cases_of(text, outputs, machine)
+    words = cases[0].words
+    told = [with_diff(answer_of(case, words), script or script_in(words)) for case in cases[:FEW]]
+    told = [with_alike(answer, case, meant, cases) for answer, case in zip(told, cases, strict=False)]
+    order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
+    order[-1] = with_rest(order[-1], cases[FEW:])
+    return joined(order) if len(order) > 1 else order[0]
+
+
+def cases_of(
+    text: str, outputs: Sequence[SchedulerOutput] | None = None, machine: Cluster | None = None
+) -> tuple[list[WaitCase], Sequence[QueuedJob]]:
+    """The jobs that are told of, one for each reason, with what was pasted beside them; and all that are meant."""
+    outputs = tuple(scheduler_output(text) if outputs is None else outputs)
     lines = text.split("\n")
     inside = {n for output in outputs for n in range(output.first, output.last + 1)}
     words = "\n".join(line for n, line in enumerate(lines) if n not in inside)[:MOST_WORDS]
     jobs = read_jobs(outputs)
     meant = jobs_meant(jobs, words, text) if jobs else []
-    scheduler = outputs[0].scheduler if outputs else None
-    machine = machine or machine_seen(text, jobs, scheduler)
+    machine = machine or machine_seen(text, jobs, outputs[0].scheduler if outputs else None)
     if not meant or only_refused(meant, outputs, words):
-        return answer_of(told_without_job(outputs, words, text, machine, jobs), words)
+        return [told_without_job(outputs, words, text, machine, jobs)], ()
     who = speaker(jobs, spoken_lines(words), text)
     if who and all(is_anothers(job, who, "") for job in meant):  # what it means for one's own
         meant += [job for job in jobs if job.phase == "waiting" and alike(job.user, who)]
@@ -87,29 +92,13 @@ def explain_pending(
         meant = [replace(meant[0], id=spoken_id(text, words))]
     silent = len(meant) == 1 and meant[0].phase in ("waiting", "unknown") and not meant[0].reason
     said = spoken_reason(words) if silent else None
-    groups = one_for_each([JudgedJob(job, said or reason_of(job)) for job in meant])
+    cases = [WaitCase(job, said or reason_of(job), (), outputs, words, text, machine) for job in meant]
     # What stands beside a job is gathered only for those that are told of: a queue may hold 50,000.
-    told = [
-        answer_of(
-            WaitCase(
-                one.job,
-                one.found,
-                tuple(j for j in jobs if j is not one.job),
-                tuple(outputs),
-                words,
-                text,
-                machine,
-                is_anothers(one.job, who, spoken_lines(words)),
-            ),
-            words,
-        )
-        for one in groups[:FEW]
-    ]
-    told = [with_diff(answer, script or script_in(words)) for answer in told]
-    told = [with_alike(answer, one, meant, groups) for answer, one in zip(told, groups, strict=False)]
-    order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
-    order[-1] = with_rest(order[-1], groups[FEW:])
-    return joined(order) if len(order) > 1 else order[0]
+    told = one_for_each(cases)
+    for at, case in enumerate(told[:FEW]):
+        others = tuple(job for job in jobs if job is not case.job)
+        told[at] = replace(case, others=others, anothers=is_anothers(case.job, who, spoken_lines(words)))
+    return told, meant
 
 
 def only_refused(meant: Sequence[QueuedJob], outputs: Sequence[SchedulerOutput], words: str) -> bool:
@@ -124,14 +113,14 @@ def only_refused(meant: Sequence[QueuedJob], outputs: Sequence[SchedulerOutput],
 
 
 def with_alike(
-    answer: PendingAnswer, told: JudgedJob, meant: Sequence[QueuedJob], groups: Sequence[JudgedJob]
+    answer: PendingAnswer, told: WaitCase, meant: Sequence[QueuedJob], groups: Sequence[WaitCase]
 ) -> PendingAnswer:
     """The answer with the other jobs that wait for the same reason, which are not told of one by one."""
     heads = {id(one.job) for one in groups}
     alike = [
         job.id
         for job in meant
-        if job.phase == "waiting" and id(job) not in heads and job.reason == told.job.reason and job.id.strip()
+        if job.phase == "waiting" and id(job) not in heads and waits_alike(job, told.job) and job.id.strip()
     ]
     if not alike or told.job.phase != "waiting":
         return answer
@@ -142,7 +131,12 @@ def with_alike(
     return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
 
 
-def with_rest(answer: PendingAnswer, rest: Sequence[JudgedJob]) -> PendingAnswer:
+def waits_alike(job: QueuedJob, told: QueuedJob) -> bool:
+    """Whether both wait for the same, which of a dependency is the same condition."""
+    return job.reason == told.reason and job.depends == told.depends
+
+
+def with_rest(answer: PendingAnswer, rest: Sequence[WaitCase]) -> PendingAnswer:
     """The last answer with the jobs that are not told of, by id and reason."""
     if not rest:
         return answer
@@ -151,13 +145,13 @@ def with_rest(answer: PendingAnswer, rest: Sequence[JudgedJob]) -> PendingAnswer
     return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
 
 
-def one_for_each(cases: Sequence[JudgedJob]) -> list[JudgedJob]:
+def one_for_each(cases: Sequence[WaitCase]) -> list[WaitCase]:
     """Jobs that wait for the same reason are told once, those that never start first; of others only the first."""
     if not any(case.job.phase == "waiting" for case in cases):
         return list(cases[:1])
-    groups: dict[str, JudgedJob] = {}
+    groups: dict[str, WaitCase] = {}
     for case in cases:
-        groups.setdefault(case.found.reason.word + case.found.reason.says, case)
+        groups.setdefault(case.found.reason.word + case.found.reason.says + case.job.depends, case)
     return sorted(
         groups.values(), key=lambda case: case.found.reason.starts != "no" or case.found.reason.kind == "ended"
     )
@@ -191,14 +185,16 @@ def joined(answers: Sequence[PendingAnswer]) -> PendingAnswer:
     )
 
 
+# What stands beside a submission that was refused.
+REFUSED = (limit_note, too_large_for_a_node, submit_room, would_take, own_names, own_beside)
+
+
 def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     """The verdict, the evidence, and the steps, with the job's own values in the commands."""
     notes = (
         notes_of(case)
         if case.found.reason.kind not in ("client-error", "no-job")
-        else list(
-            seen([limit_note(case), too_large_for_a_node(case), would_take(case), own_names(case), own_beside(case)])
-        )
+        else list(seen(look(case) for look in REFUSED))
     )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
@@ -298,21 +294,10 @@ def closing(case: WaitCase, kind: WaitKind, starts: Starts) -> list[str]:
     return []
 
 
-OUTPUT = {
-    "slurm": (
-        "Its output stands in the file of `--output` (`slurm-<JOBID>.out` where none is "
-        "set), in the folder of the submission: `scontrol show job <JOBID> | grep StdOut`."
-    ),
-    "pbs": (
-        "Its output stands in the file of `-o` (many sites copy it "
-        "only at the end): `qstat -f <JOBID> | grep Output_Path`."
-    ),
-    "lsf": "Its output so far: `bpeek <JOBID>`.",
-    "flux": "Its output so far: `flux job attach <JOBID>`.",
-}
+OUTPUT: Mapping[str, str] = tables()["output"]
 
 
-def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[ReasonRemedy]:
+def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[Step]:
     """What helps: the evidence's own first, then the reason's, unless the evidence knows better."""
     own = [remedy for note in notes for remedy in note.do]
     rest = [] if any(note.only for note in notes) else list(case.found.reason.do)
@@ -322,11 +307,9 @@ def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[ReasonRemedy]
     rest = [
         one for one in rest if not one.command or (one.command not in commands and changed(one.command) not in targets)
     ]
-    asked = [ReasonRemedy(text=f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
+    asked = [Step(f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
     if case.anothers and case.found.reason.kind not in ("ended", "not-waiting"):
-        theirs = ReasonRemedy(
-            text=f"it is a job of {case.job.user}: only {case.job.user} or staff can change it, ask there"
-        )
+        theirs = Step(f"it is a job of {case.job.user}: only {case.job.user} or staff can change it, ask there")
         return [theirs, *(one for one in (*own, *asked) if not one.command)]
     return [*own, *rest, *asked]
 
@@ -336,7 +319,7 @@ def changed(command: str) -> str:
     return command.partition("=<")[0] if command.count("=") < 2 else command.rpartition("=")[0]
 
 
-def steps(remedies: Sequence[ReasonRemedy], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
+def steps(remedies: Sequence[Step], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
     """The remedies with the job's values, their commands as the machine (its id, or empty) takes them."""
     told: set[str] = set()
     found: list[Step] = []

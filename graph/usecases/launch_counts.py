@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-NODES = re.compile(r"(?P<before>(?<![\w-])--?(?:nnodes|nodes|num[_-]nodes|num_machines|N)[= ])(?P<value>\d+)(?![\w.:])")
+NODES = re.compile(
+    r"(?P<before>(?<![\w-])(?:--?(?:nnodes|nodes|num[_-]nodes|num_machines|N)[= ]|-N))(?P<value>\d+)(?![\w.:])"
+)
 # The ranks of the whole job, behind what starts them.
 RANKS = re.compile(
     r"(?P<before>(?:(?:mpiexec|mpirun|srun|jsrun|flux run)\b.*?\s(?:-np|-n|--ntasks|--nrs)"
@@ -192,6 +194,7 @@ def with_accelerate(line: str, change: Nodes, starter: Starter) -> str:
     adds = {
         "--num_machines": change.new,
         "--num_processes": int(each) * change.new,
+        "--machine_rank": 0,  # c10d numbers the machines itself, and accelerate stops without any
         "--rdzv_backend": "c10d",
         "--main_process_ip": f'"{starter.first_node}"',
         "--main_process_port": 29500,

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from graph.debugging.remedies import request_of
+from graph.extraction.request import understand
 from graph.extraction.script import read_script
 from graph.extraction.script_record import TYPED_GPUS, record_of
 from graph.extraction.shell_words import plain
@@ -141,6 +143,39 @@ def put_field(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | Non
     if name == "scheduler":
         raise InputError(OTHER_SCHEDULER)
     raise InputError(INSTEAD.get(name, NOT_HERE))
+
+
+# What the words of an edit may set by name beside its size, which the script's own counts tell.
+READ = (
+    *("array", "argument_edits", "environment", "container", "modules", "modules_removed", "variables", "source_files"),
+    *("offline", "before", "after", "mail", "dependency", "requeue", "signal", "output", "job_name", "memory_gb"),
+    *("cpus_per_task", "constraint", "exclude_nodes", "nodelist", "reservation", "exclusive", "begin"),
+    "extra_directives",
+)
+
+
+def put_read(now: Edited, words: str, cluster: Cluster | None) -> Edited:
+    """The script with what the reader of requests finds in words: each field as its own scripts get it.
+
+    What has no place in it is left, for the words that found none to be named.
+    """
+    before = request_of(record_of(read_script(now.text)))
+    heard = understand(words, before, None, None)
+    # A new option's name is the program's, and a number may count something else: words alone do not tell it.
+    known = (
+        one for one in heard.request.argument_edits if re.search(rf"(?<!\S){re.escape(one.name)}(?![\w-])", now.text)
+    )
+    named = tuple(one for one in known if one.kind == "remove" or not re.fullmatch(r"[\d.,e-]*", one.value or ""))
+    heard = replace(heard, request=replace(heard.request, args=None, argument_edits=named))
+    changed = [name for name in READ if getattr(heard.request, name) != getattr(before, name)]
+    was, failed = now, False
+    for name in changed:
+        try:
+            now = put_field(now, name, heard.request, cluster, "the script")
+        except InputError:
+            failed = True
+    whole = now is not was and not failed and not heard.left
+    return replace(now, placed=(*now.placed, words)) if whole else now
 
 
 def put_directive(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | None, file: str) -> Edited:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -62,6 +63,8 @@ from knowledge.resource_question import ResourceQuestion
 MOST_OPTIONS = 6
 FROM_THERE = "It surely fits from there on"
 TAKING = "*take 1* (or another number) writes its script, with these sizes in it."
+FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
+GONE = re.compile(r"(?i)shut down|retired|out of service")
 RESERVE = "Ask for two to three times that: tests, restarts and failed runs count too."
 
 
@@ -99,8 +102,16 @@ def plan_model(question: ResourceQuestion, model: SizedModel) -> ResourcePlan:
     """What would do for a model whose shape is known (of a config.json, for one)."""
     if question.task == "serve":
         return ResourcePlan(question, model, (), describe_serving(question, model))
-    options = tuple(sorted(all_options(question, model), key=rank))
+    options = tuple(sorted(all_options(inside_nodes(question), model), key=rank))
     return ResourcePlan(question, model, options, describe(question, model, options))
+
+
+def inside_nodes(question: ResourceQuestion) -> ResourceQuestion:
+    """The question without a split of the layers that would leave every node of its machines."""
+    each = [device.each for device, cluster in known_devices(question) if cluster]
+    if not each or not question.tensor or question.tensor <= max(each):
+        return question
+    return replace(question, tensor=None, strategy=None if question.strategy == "tp" else question.strategy)
 
 
 def _ask_size(question: ResourceQuestion) -> Document:
@@ -116,10 +127,20 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
     if not options:
         return _nothing_fits(question, model)
     best = options[0]
+    if not best.accepted and 0 < (most := most_nodes(best)) < best.nodes:
+        fewer = replace(question, nodes=most, gpus=None, gpu=best.fit.device.facts.model, gpu_gb=None)
+        told = write_document(
+            mine_line(question),
+            *premise_lines(question, best.fit.device, best.cluster),
+            headline(model, best),
+            refused_line(best),
+        )
+        return told + describe(fewer, model, tuple(sorted(all_options(fewer, model), key=rank)))
     others = [option for option in options[1:] if option.fit.verdict != "no"][: MOST_OPTIONS - 1]
     pages = [*SOURCES, FLOPS_SOURCE, best.fit.device.source, best.chain.queue.source if best.chain else ""]
     return write_document(
         mine_line(question),
+        *premise_lines(question, best.fit.device, best.cluster),
         queue_line(question, best),
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
@@ -133,6 +154,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         if best.fit.verdict != "fits" or not best.accepted
         else batch_line(question, model, best),
         f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
+        asking_line(best),
         time_line(question, model, best),
         network_line(question, model, best),
         *((rows, TAKING) if (rows := offered(question, model, (best, *others))) else ()),
@@ -145,11 +167,13 @@ def describe_memory(question: ResourceQuestion, model: SizedModel, options: Sequ
     best = options[0]
     return write_document(
         mine_line(question),
+        *premise_lines(question, best.fit.device, best.cluster),
         queue_line(question, best),
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         enough_line(question, model, best),
         host_line(model, best),
+        asking_line(best),
         *notes(question, model, best),
         from_here(question, model) if best.fit.verdict != "fits" or not best.accepted else "",
         cite(SOURCES, gpu_table().as_of),
@@ -158,7 +182,7 @@ def describe_memory(question: ResourceQuestion, model: SizedModel, options: Sequ
 
 def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> list[str]:
     """What the sum rests on beyond the question's own words: a GPU of no machine, V100's 16 bit, models beside it."""
-    told, facts = [], best.fit.device.facts
+    told = []
     if not best.accepted and best.cluster:
         told.append(refused_line(best))
     if question.speed:
@@ -174,12 +198,44 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
         told.append(plain)
     if question.nodes and best.cluster is None and not (question.each or question.gpus):
         told.append("A node is taken for one of 8 GPUs.")
-    if not facts.bf16 and question.precision != "fp32":
-        told.append(f"{facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     if best.fit.layout.beside == "several":
         told.append(
             "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
         )
+    return told
+
+
+def asking_line(best: ResourceOption) -> str:
+    """What asks for that kind of node where a machine has several, and what it charges an hour where that is known."""
+    cluster, kind = best.cluster, best.fit.device.node_type
+    if cluster is None:
+        return ""
+    own = [d.text for d in cluster.directives if tuple(d.node_types) == (kind,) and "constraint" in d.text]
+    usual = kind in cluster.default_queue.node_types[:1]
+    told = f"These nodes are asked for by `{own[0]}`." if own and not usual else ""
+    if best.chain and (found := FACTOR.search(best.chain.queue.note or "")):
+        price, gpus = float(found[1]), best.fit.layout.gpus
+        told += f" `{best.chain.queue.id}` charges {gpus} x {price:g} = {gpus * price:g} units an hour."
+    return told.strip()
+
+
+def premise_lines(question: ResourceQuestion, device: Device, cluster: Cluster | None) -> list[str]:
+    """What a question takes for granted and the facts deny: a machine that is gone, a split inside of a node that has
+    fewer GPUs, devices that are half a card."""
+    told = []
+    if cluster and GONE.match(cluster.status or ""):
+        told.append(f"**{cluster.title} is gone.** {cluster.status} Which other machine do you have?")
+    if cluster and question.tensor and question.tensor > device.each:
+        told.append(
+            f"**A node of {cluster.title} has {plural(device.each, device.kind)}: TP {question.tensor} would go over "
+            f"the network** ({device.network:.0f} GB/s), which is too slow for it; the sum is without that split."
+        )
+    if cluster and device.kind != "GPU" and question.gpu_gb and question.gpu_gb > device.gb + 2:
+        told.append(
+            f"A card of {question.gpu_gb:g} GB is two {device.kind}s of {device.gb:g} GB, each a device of its own."
+        )
+    if not device.facts.bf16 and question.precision != "fp32":
+        told.append(f"{device.facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     return told
 
 
@@ -189,7 +245,7 @@ def needless_line(question: ResourceQuestion, model: SizedModel, best: ResourceO
     if question.strategy not in ("fsdp", "zero1", "zero2", "zero3") or layout.gpus < 2:
         return ""
     fit = ease(model, replace(layout, spread="ddp", recompute="none", settled=False), best.fit.device)
-    if fit.verdict != "fits" or fit.layout.recompute != "none":
+    if fit.verdict != "fits" or fit.layout.recompute not in ("none", layout.recompute):
         return ""
     return f"**DDP is enough, simpler and sends less**: every GPU holds all of it ({memory_words(fit)})."
 
@@ -208,11 +264,15 @@ def queue_line(question: ResourceQuestion, best: ResourceOption) -> str:
     return f"**`{queue.id}` takes {limit}**, so not {plural(best.nodes, 'node')}:"
 
 
+def most_nodes(best: ResourceOption) -> int:
+    """The most nodes of that kind that a queue with a limit takes; 0 where none is known."""
+    queues = best.cluster.queues if best.cluster else ()
+    return max((q.max_nodes or 0 for q in queues if best.fit.device.node_type in q.node_types), default=0)
+
+
 def refused_line(best: ResourceOption) -> str:
     """That no queue takes so many nodes, and how many the largest takes."""
-    cluster, device = best.cluster, best.fit.device
-    queues = [q for q in cluster.queues if device.node_type in q.node_types] if cluster else []
-    most = max((q.max_nodes or 0 for q in queues), default=0)
+    cluster, device, most = best.cluster, best.fit.device, most_nodes(best)
     limit = f"; at most {most} go there" if most and most < best.nodes else ""
     title = cluster.title if cluster else ""
     return f"**No queue of {title} takes {best.nodes} nodes of {device.name}{limit}**, however the memory is."
@@ -258,6 +318,9 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
             "`maple-chat plan --config config.json` reads them."
         )
     states = f" {states_words(model, best.fit)}." if best.fit.layout.method == "full" else ""
+    if model.active < model.parameters and model.exact:
+        every, working = count_words(model.parameters), count_words(model.active)
+        states += f" Memory goes with all {every} of them, arithmetic with the {working} at work."
     needed = best.fit.layout.recompute == "full" and not best.fit.layout.settled and best.fit.verdict != "no"
     only = " It takes activation checkpointing there." if needed else ""
     return f"{told} ({details}{checkpointed}).{states}{only}{guess}"
@@ -387,7 +450,7 @@ def offered(question: ResourceQuestion, model: SizedModel, options: Sequence[Res
     rows = [
         Choice(request_words(option), option_line(option), option is options[0], change)
         for option in options
-        if (change := request_change(question, model, option))
+        if option.accepted and (change := request_change(question, model, option))
     ]
     return Choices(tuple(rows)) if rows else None
 
@@ -504,6 +567,7 @@ def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
     adapters = question.task in ("lora", "qlora")
     return write_document(
         mine_line(question),
+        *[line for pair in known_devices(question)[:1] for line in premise_lines(question, *pair)],
         f"**Nothing that I can vouch for holds {model.name} there** ({kinds or 'no GPU of known memory'}): "
         f"{count_words(model.parameters)} parameters x {each:g} bytes = {model.parameters * each / 1e9:,.0f} GB of "
         f"{'frozen weights' if adapters else 'states'}, and what is tried of its GPUs does not hold them."
