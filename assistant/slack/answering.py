@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -62,33 +62,28 @@ class StuckError(Exception):
     """A turn that does not end, and what to say of it."""
 
 
+@dataclass(eq=False)
 class Responder:
-    """Answers requests by one Session for each thread. bot_user: the bot's own id in Slack."""
+    """Answers requests by one Session for each thread. bot_user: the bot's own id in Slack.
 
-    def __init__(
-        self,
-        client: AsyncWebClient,
-        settings: Settings,
-        slack: SlackSettings,
-        inbox: Inbox,
-        bot_user: str,
-        team_channel: TeamChannel,
-        address: str,
-    ) -> None:
-        """address: of the workspace, for links to its threads."""
-        self.client = client
-        self.settings = settings
-        self.slack = slack
-        self.inbox = inbox
-        self.bot_user = bot_user
-        self.team_channel = team_channel
-        self.address = address
-        self.watches = Watches(client, slack.watch)
-        self.downloads = Downloads(client, slack, settings.data / "slack-files")
-        # Turns that went on when they were told to stop.
-        self.stuck: list[Session] = []
-        # Whether Slack lets the bot read a thread's first message; learnt by trying.
-        self._reads_threads = True
+    address: of the workspace, for links to its threads.
+    """
+
+    client: AsyncWebClient
+    settings: Settings
+    slack: SlackSettings
+    inbox: Inbox
+    bot_user: str
+    team_channel: TeamChannel
+    address: str
+    # Turns that went on when they were told to stop.
+    stuck: list[Session] = field(default_factory=list)
+    # Whether Slack lets the bot read a thread's first message; learnt by trying.
+    _reads_threads: bool = True
+
+    def __post_init__(self) -> None:
+        self.watches = Watches(self.client, self.slack.watch)
+        self.downloads = Downloads(self.client, self.slack, self.settings.data / "slack-files")
 
     async def answer(self, job: TakenRequest) -> TakenRequest:
         """Work a request out and store the parts of its answer."""

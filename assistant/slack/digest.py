@@ -21,7 +21,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from assistant.printing.figures import Drawing, as_png, number, shown
 from assistant.printing.report_page import drawings, numbers, span_of
-from assistant.slack.blocks import context
+from assistant.slack.blocks import context, section
 from assistant.slack.sending import NO_FILES
 from assistant.slack.text import escape, shortened
 from graph.debugging.log import printable
@@ -54,10 +54,10 @@ def make_digest(report: FailureReport) -> Digest:
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": {"type": "plain_text", "text": TITLE}},
         context(span_of(report)),
-        {"type": "section", "text": mrkdwn("  ·  ".join(told))},
+        section("  ·  ".join(told)),
     ]
     if found:
-        blocks.append({"type": "section", "text": mrkdwn(found)})
+        blocks.append(section(found))
     try:
         pictures = tuple((one.title, as_png(one)) for one in wanted)
     except ImportError:
@@ -65,10 +65,6 @@ def make_digest(report: FailureReport) -> Digest:
     share = ", ".join(f"{value} {what}" for value, what in numbers(report)[:3])
     bars = "\n\n".join(in_letters(one) for one in wanted if one.title != PICTURES[0] or len(wanted) == 1)
     return Digest(f"{TITLE}: {share}", tuple(blocks), pictures, bars)
-
-
-def mrkdwn(text: str) -> dict[str, str]:
-    return {"type": "mrkdwn", "text": text}
 
 
 def in_letters(drawing: Drawing) -> str:

@@ -119,10 +119,8 @@ class Inbox:
         with self.store.transaction() as talk:
             self._set(talk, job.key, "state = 'answered', turn = ?", turn)
             for number, part in enumerate(parts):
-                talk.execute(
-                    "INSERT INTO slack_parts (key, number, body, state) VALUES (?, ?, ?, 'planned')",
-                    (job.key, number, part.to_json()),
-                )
+                sql = "INSERT INTO slack_parts (key, number, body, state) VALUES (?, ?, ?, 'planned')"
+                talk.execute(sql, (job.key, number, part.to_json()))
         return replace(job, answered=True, turn=turn)
 
     def parts(self, key: str) -> tuple[Stored, ...]:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk.errors import SlackClientError
@@ -28,23 +29,23 @@ TROUBLE = (SlackClientError, OSError, TimeoutError)
 logger = logging.getLogger("maple-slack")
 
 
+@dataclass(eq=False)
 class Live:
     """The passing picture of one turn. Whatever goes wrong with it, the answer comes all the same."""
 
-    def __init__(
-        self, client: AsyncWebClient, incoming: Incoming, shows: Callable[[str], Awaitable[None]], ts: str = ""
-    ) -> None:
-        self.client = client
-        self.incoming = incoming
-        self.shows = shows
-        self.ts = ts
-        self.words = ""
-        self._stream: AsyncChatStream | None = None
-        self._plain = bool(ts)
-        self._broken = False
-        self._last = 0.0
-        self._status: asyncio.Task[None] | None = None
-        self._calling = False
+    client: AsyncWebClient
+    incoming: Incoming
+    shows: Callable[[str], Awaitable[None]]
+    ts: str = ""
+    words: str = ""
+    _stream: AsyncChatStream | None = None
+    _broken: bool = False
+    _last: float = 0.0
+    _status: asyncio.Task[None] | None = None
+    _calling: bool = False
+
+    def __post_init__(self) -> None:
+        self._plain = bool(self.ts)
 
     async def __aenter__(self) -> Live:
         wait = 0.0 if self.incoming.private else STATUS_AFTER_S

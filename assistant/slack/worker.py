@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import time
+from dataclasses import dataclass, field
 
 from assistant.errors import UnavailableError
 from assistant.slack.alive import Alive
@@ -31,31 +32,25 @@ OWNED_UP = (
 logger = logging.getLogger("maple-slack")
 
 
+@dataclass(eq=False)
 class Worker:
     """Runs until it is told to drain; `wake` tells it that something came in."""
 
-    def __init__(
-        self,
-        inbox: Inbox,
-        alive: Alive,
-        answering: Responder,
-        sender: Sender,
-        metrics: Metrics,
-        settings: SlackSettings,
-    ) -> None:
-        self.inbox = inbox
-        self.alive = alive
-        self.answering = answering
-        self.sender = sender
-        self.metrics = metrics
-        self.keep_days = settings.keep_days
-        self._turns = asyncio.Semaphore(settings.at_once)
-        self._awake = asyncio.Event()
-        self._jobs: set[asyncio.Task[None]] = set()
-        self._held: set[str] = set()
-        # What could not be given back, since the database was away.
-        self._left: set[str] = set()
-        self._draining = False
+    inbox: Inbox
+    alive: Alive
+    answering: Responder
+    sender: Sender
+    metrics: Metrics
+    settings: SlackSettings
+    _awake: asyncio.Event = field(default_factory=asyncio.Event)
+    _jobs: set[asyncio.Task[None]] = field(default_factory=set)
+    _held: set[str] = field(default_factory=set)
+    # What could not be given back, since the database was away.
+    _left: set[str] = field(default_factory=set)
+    _draining: bool = False
+
+    def __post_init__(self) -> None:
+        self._turns = asyncio.Semaphore(self.settings.at_once)
 
     def wake(self) -> None:
         self._awake.set()
@@ -218,6 +213,5 @@ class Worker:
 
     def _tidy(self) -> None:
         """Forget what is older than the site wants to keep."""
-        self.inbox.forget_before(self.keep_days)
-        self.answering.downloads.forget_before(self.keep_days)
-        self.alive.forget_before(self.keep_days)
+        for kept in (self.inbox, self.answering.downloads, self.alive):
+            kept.forget_before(self.settings.keep_days)
