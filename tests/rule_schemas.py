@@ -25,7 +25,8 @@ from knowledge.launcher_options import Kind
 from knowledge.model_shapes import ModelShapes
 from knowledge.network import NetworkFacts
 from knowledge.options import OptionFact
-from knowledge.schedulers.reason_types import ReasonFile
+from knowledge.schedulers.reason_types import ReasonFile, WaitKind
+from knowledge.schedulers.records import Kind as OutputKind
 from knowledge.schedulers.records import Phase
 from knowledge.site import Site
 from knowledge.techniques import TechniqueTable
@@ -111,6 +112,16 @@ SCHEMAS: dict[str, Any] = {
         **dict.fromkeys(("queue", "limiting", "walltime", "taking", "has", "policy", "hedged"), dict[Word, Pattern]),
         notes=dict[Word, dict[Word, Word]],
     ),
+    "graph/extraction/dialects.yaml": table("Dialects", csh=list[list[Word]], fish=list[list[Word]]),
+    "graph/verification/checks/words.yaml": table(
+        "CheckWords",
+        **dict.fromkeys(("pbs_resources", "lsf_options", "flux_options", "scheduler_variables"), Word),
+        **dict.fromkeys(("only_with", "wanted"), dict[Word, Word]),
+        of_task=dict[Word, Pattern],
+        **dict.fromkeys(("follows", "follows_anywhere", "satisfies"), dict[Word, list[Word]]),
+        shellcheck=dict[StrictInt, list[Word]],
+        refusals=list[list[Word]],
+    ),
     "graph/extraction/machine_marks.yaml": dict[
         Word,
         table(
@@ -136,12 +147,68 @@ SCHEMAS: dict[str, Any] = {
     "graph/answering/resource_languages.yaml": dict[
         Word, table("PlanVerdicts", fits=Word, tight=Word, no=Word, refused=Word)
     ],
+    "graph/planning/resources/quantities.yaml": dict[str, list[Pattern]],
     "graph/planning/resources/saves_said.yaml": dict[str, list[Word]],
+    "graph/conversation/followup.yaml": dict[Word, Word],
+    "graph/reading/argument_edits.yaml": dict[Word, list[Word]],
+    "graph/planning/methods.yaml": dict[Word, dict[Word, Word]],
+    "graph/debugging/facts.yaml": dict[Word, list[Pattern]],
+    "graph/debugging/settings.yaml": dict[Word, dict[Word, dict[Word, Pattern]]],
+    "graph/reading/amounts.yaml": list[list[Word]],
+    "graph/reading/training_words.yaml": list[table("TrainingWords", field=Word, value=Word, says=Pattern)],
+    "graph/reading/parts.yaml": dict[Word, list[Pattern]],
     "graph/planning/resources/aims.yaml": list[table("AimWords", aim=Word, says=list[Pattern], examples=list[Word])],
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
     "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word),
+    "graph/waiting/followups.yaml": table(
+        "FollowUps",
+        asks=dict[Word, Pattern],
+        half=Pattern,
+        single=Pattern,
+        whose=dict[Word, Word],
+        whose_command=dict[Scheduler, Word],
+        holders=dict[Scheduler, dict[Word, Word]],
+        ahead=dict[Scheduler, Word],
+        priority=dict[Scheduler, Word],
+        cancel=dict[Scheduler, Word],
+        chain=dict[Scheduler, Word],
+        test=dict[Word, Word],
+        says=dict[Word, Word],
+    ),
     "graph/waiting/good_answers.yaml": GoodAnswers,
     "graph/waiting/labels.yaml": dict[Word, list[Word]],
+    "graph/waiting/words.yaml": table(
+        "WaitingWords",
+        put_in=dict[Word, Word],
+        does=dict[Word, Pattern],
+        output=dict[Scheduler, Word],
+        asked=list[table("AskedBeside", asks=Pattern, kinds=list[WaitKind], says=Word, label=Word)],
+        beside=dict[Word, Pattern],
+        days=dict[StrictInt, Pattern],
+        weekdays=list[Pattern],
+        months=list[Pattern],
+        units=dict[Word, Pattern],
+        ask=dict[Scheduler, Word],
+        names=dict[Scheduler, Pattern],
+        state_words=dict[Word, Scheduler],
+        signals=dict[StrictInt, Word],
+        shell=dict[StrictInt, Word],
+        wanted=dict[Word, Word],
+        to_do=dict[Word, Word],
+        said=list[tuple[Pattern, Word, Phase]],
+        count_if=dict[Word, Word],
+        counted=dict[Word, Word],
+        less=dict[Scheduler, dict[Word, Word]],
+        option=dict[Word, Word],
+        factors=dict[Word, Word],
+        fragments=dict[Word, Word],
+        on_a_node=list[Word],
+        in_all=list[Word],
+        told_amounts=dict[Word, Word],
+        set_in_partition=dict[Word, tuple[Word, Word, Word]],
+        pbs_endings=dict[StrictInt, Word],
+        moments=dict[Word, Word],
+    ),
     "graph/waiting/languages.yaml": dict[Word, dict[Word, Word | list[Word]]],
     f"{WORDS}/answers.yaml": table(
         "Answers", patterns=dict[Word, Pattern], cardinals=dict[Word, StrictInt], ordinals=dict[StrictInt, list[Word]]
@@ -175,6 +242,7 @@ SCHEMAS: dict[str, Any] = {
     ),
     f"{WORDS}/pasted.yaml": dict[Word, list[Pattern]],
     "graph/reading/scope.yaml": dict[Word, list[Pattern]],
+    "graph/reading/wishes/classes.yaml": dict[Word, list[Word]],
     f"{WORDS}/places.yaml": table(
         "Places",
         machines=dict[Word, list[Word]],
@@ -268,6 +336,49 @@ SCHEMAS: dict[str, Any] = {
         columns=dict[Word, dict[Literal["id", "state", "time", "number", "date", "free", "word", "count"], Word]],
         letters=dict[Literal["squeue", "sinfo"], dict[Word, Word]],
         states=list[tuple[Word, Word, Phase]],
+        blocks=dict[Word, tuple[Word, OutputKind]],
+        heads=dict[Word, Word],
+        own_keys=Word,
+        job_keys=Word,
+        partition_keys=Word,
+        limited=dict[Word, Word],
+    ),
+    "knowledge/schedulers/limit_reasons.yaml": table(
+        "LimitReasons",
+        limits=dict[Word, Word],
+        running=dict[Word, Word],
+        use=Word,
+        ask=dict[Word, Word],
+        shapes=dict[
+            Word,
+            table(
+                "LimitShape",
+                kind=WaitKind,
+                starts=Literal["yes", "no", "depends"],
+                says=dict[Word, Word],
+                look=list[Word],
+                do=list[list[Word]],
+                but=NotRequired[StrictBool],
+                ask=NotRequired[StrictBool],
+                who=NotRequired[Word],
+            ),
+        ],
+    ),
+    "knowledge/schedulers/output_tables.yaml": table(
+        "OutputTables",
+        tables=list[
+            table(
+                "OutputTable",
+                scheduler=Scheduler,
+                command=Word,
+                kind=OutputKind,
+                needs=list[list[Word]],
+                columns=NotRequired[dict[Word, list[Word]]],
+            )
+        ],
+        states=dict[Scheduler, dict[Word, Phase]],
+        after=dict[Word, Word],
+        defaults=list[table("DefaultColumns", command=Word, columns=list[Word])],
     ),
     "knowledge/launchers/programs.yaml": table(
         "LauncherFile",

@@ -13,7 +13,7 @@ from assistant.cli import main
 from assistant.settings import Settings
 from tests.assistant.conftest import Say
 
-LINE = "frobnicator: fatal: license server answers no more (code 17), giving up"
+LINE = "frobnicator: fatal: frob 17 did not settle (code 17), giving up"
 LOG = f"step 10 loss 2.1\n{LINE}\n"
 
 

@@ -190,6 +190,33 @@ MINE = (
 )
 
 
+CHAIN = (
+    "why?\n$ squeue --me -o '%i %j %t %D %r %E'\nJOBID NAME ST NODES REASON DEPENDENCY\n"
+    "702 train PD 4 Resources (null)\n703 eval PD 1 Dependency afterok:702(unfulfilled)\n"
+    "704 clean PD 1 Dependency afterany:702(unfulfilled)\n"
+)
+QUOTA = (
+    "Job Id: 501.srv\n    Job_Name = train\n    Job_Owner = mara@l1\n    job_state = Q\n    queue = gpuq\n"
+    "    comment = Not Running: would exceed user mara's limit on resource ngpus in queue gpuq\n"
+    "    Resource_List.select = 4:ncpus=32:ngpus=4\n    Resource_List.walltime = 48:00:00\n"
+)
+AFTER = (
+    "       JOBID QUEUE    USER     NAME       ST NTASKS NNODES     TIME INFO\n"
+    "  fA8k2Qm1Zs pbatch   nreyes   ablate-16   D     64     16       4h depends:after-success=fA8jzR7cWd\n"
+    "  fA8jzR7cWd pbatch   nreyes   ablate-24   S     96     24       2h eta:3.5h\n"
+)
+TURN = (
+    "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
+    "            482913       gpu whisper-    tkoch PD       0:00      4 (Priority)\n"
+)
+TOO_LONG = (
+    "$ squeue -j 41 -o '%i %T %l %q %r'\nJOBID STATE TIME_LIMIT QOS REASON\n"
+    "41 PENDING 5-00:00:00 short QOSMaxWallDurationPerJobLimit\n"
+    "$ sacctmgr show qos format=name%12,maxwall,priority\n        Name     MaxWall   Priority\n"
+    "------------ ----------- ----------\n       short  2-00:00:00        100\n"
+)
+
+
 @pytest.mark.parametrize(
     ("paste", "then", "told"),
     [
@@ -197,6 +224,18 @@ MINE = (
         (MINE, "改成4卡可以吗", "12 in use + 4 = 16"),
         (MINE, "and if I ask 6 gpus?", "No, 6 GPUs are still too many now"),
         (MINE, "when then at the latest?", "318852 frees enough in 54 min"),
+        (MINE, "what if I kill 318852?", "8 + 8 = 16 of 16"),
+        (MINE, "is that for the whole lab or just me?", "Per user"),
+        (MINE, "who is using them all?", "318840 sft_7b (8 GPUs"),
+        (CHAIN, "can I scancel the first one?", "703 waits for 702 by `afterok`, which a cancelled job does not"),
+        (CHAIN, "cancel 702 then?", "704 waits for 702 by `afterany`, and a cancelled job counts as ended"),
+        (QUOTA, "who holds them?", "qstat -u $USER"),
+        (QUOTA, "and with 24 h?", "the time does not count against this limit"),
+        (AFTER, "what happens if I cancel ablate-24?", "it is cancelled by Flux"),
+        (AFTER, "can I bump its priority?", "`flux job urgency` goes up to 16"),
+        (TURN, "would half the nodes be quicker?", "NumNodes=2-2"),
+        (TURN, "it needs 6 nodes for 1 hour, better?", "larger gap"),
+        (TOO_LONG, "it does need five days though", "chain of 3 jobs of at most 48 h"),
     ],
 )
 def test_what_goes_on_from_a_waiting_job_is_answered_from_its_paste(
@@ -204,3 +243,10 @@ def test_what_goes_on_from_a_waiting_job_is_answered_from_its_paste(
 ) -> None:
     say(paste)
     assert told in "\n".join(map(markdown, say(then)))
+
+
+@pytest.mark.parametrize("then", ["I have 2 nodes elsewhere, how do I ssh to them?", "what does QOS mean?", "thanks"])
+def test_what_asks_something_else_is_not_taken_for_the_waiting_job(say: Callable[..., list[Event]], then: str) -> None:
+    say(TURN)
+    told = "\n".join(map(markdown, say(then)))
+    assert "smaller gap" not in told and "starts by itself" not in told

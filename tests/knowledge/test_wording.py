@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from knowledge.signatures import wording
 from knowledge.signatures.loader import library
 from knowledge.signatures.matcher import matcher
-from knowledge.signatures.wording import PLAIN, likely_cause, words
+from knowledge.signatures.wording import PLAIN, likely_cause, most_likely, scores_of, words
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,21 @@ def test_words_that_no_signature_knows_speak_for_a_cause(message: str, cause: st
     assert all(s.kind == "fallback" for s in matcher().telling(message.encode()))
     found, chance = likely_cause(message)
     assert found == cause and chance >= PLAIN
+
+
+def test_meaning_tells_what_words_leave_open() -> None:
+    message = "fatal: the caching allocator of the device found no block of that size"
+    assert most_likely(scores_of(message))[1] < PLAIN
+    found, chance = likely_cause(message)
+    assert found == "gpu-oom" and chance >= PLAIN
+
+
+def test_without_the_weights_the_words_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wording, "meaning_model", lambda path: None)
+    likely_cause.cache_clear()
+    message = "fatal: the caching allocator of the device found no block of that size"
+    assert likely_cause(message) == most_likely(scores_of(message))
+    likely_cause.cache_clear()
 
 
 def test_words_of_nothing_known_decide_nothing() -> None:

@@ -54,3 +54,43 @@ def test_what_a_script_writes_or_counts_is_no_file_beside_it(text: str) -> None:
 def test_what_the_person_says_below_a_script_is_no_line_of_it() -> None:
     found = take_apart(f"{NODE_FILE}\nnow on 20 nodes please, and why is it slow?")
     assert found.scripts[0].text.strip() == NODE_FILE.strip() and "20 nodes" in found.words
+
+
+QUOTED = """#!/bin/bash
+#SBATCH -N 2
+srun -l bash -c "
+  export RANK=\\$SLURM_PROCID
+  python train.py
+"
+"""
+RANKS = """0: init nccl rank 0/8
+3: init nccl rank 3/8
+1: Traceback (most recent call last):
+1:   File "/x/train.py", line 57, in main
+1: RuntimeError: CUDA error: invalid device ordinal
+srun: error: n1: tasks 1-3: Exited with exit code 1"""
+OWN_OUTPUT = """cells 4096 halo 2
+solver cg, tolerance 1e-6
+| pass | cost |
+| 1 | 0.812 |
+| 2 | 0.604 |
+=>> PBS: job killed: walltime 3622 exceeded limit 3600
+x3006c0: rank 0 died"""
+
+
+def test_a_quoted_text_of_several_lines_is_the_script_s_to_its_closing_sign() -> None:
+    message = take_apart(f"why did it fail, mend it\n\n{QUOTED}\nlog:\n{RANKS}")
+    assert message.scripts[0].text.strip() == QUOTED.strip()
+    assert message.logs[0].text.strip() == RANKS and "nccl" not in message.words
+
+
+def test_a_program_s_own_output_is_a_log_by_the_failure_in_it() -> None:
+    message = take_apart(f"stopped in the middle, no traceback at all, last part of it:\n\n{OWN_OUTPUT}")
+    assert message.logs[0].text.strip() in OWN_OUTPUT and "solver" not in message.words
+
+
+def test_words_about_an_error_and_a_list_of_wishes_are_no_log() -> None:
+    wishes = "machine: perlmutter\nnodes: 4\nframework: pytorch\nstrategy: fsdp\ntime: 2 h\nprogram: train.py"
+    assert not take_apart(wishes).logs
+    told = "my job ended at the walltime yesterday.\nI asked for 4 hours.\nIt wants 6 i think.\nWhat do I do?\nThanks!"
+    assert not take_apart(told).logs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ STANDS = JobRequest(
 @pytest.mark.parametrize("path", LINES, ids=lambda path: path.stem)
 def test_every_line_is_annotated_with_known_slots(path: Path) -> None:
     lines = read_lines(path)
-    assert len(lines) > 1000 and len({line.text for line in lines}) > 0.98 * len(lines)
+    assert len(lines) > 400 and len({line.text for line in lines}) > 0.98 * len(lines)
     for line in lines:
         for mark in line.marks:
             assert mark.slot in SLOTS, line
@@ -74,3 +75,22 @@ def test_the_weights_stay_small_and_quick() -> None:
     for n in range(20):
         read_wishes(f"make it {n} nodes, call it run-{n}, and mail me@site.org when it is done")
     assert (time.process_time() - began) / 20 < 0.02
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "value"),
+    [
+        ("bf16, no longer fp16, the loss explodes", "--precision", "bf16"),
+        ("set the micro batch to 2, it runs out of memory", "--micro-batch-size", "2"),
+    ],
+)
+def test_an_option_that_the_program_has_of_its_own_is_what_changes(words: str, option: str, value: str) -> None:
+    stands = replace(STANDS, args="--precision fp16 --micro-batch-size 8")
+    read = understand(words, stands, None, None).request
+    assert [(one.name, one.value) for one in read.argument_edits] == [(option, value)]
+    assert (read.precision, read.micro_batch) == (None, None)
+
+
+def test_a_number_word_that_is_no_wish_changes_no_size() -> None:
+    read = understand("put it into debug, that's half the price there", STANDS, None, None).request
+    assert (read.nodes, read.walltime, read.queue) == (4, "02:00:00", "debug")

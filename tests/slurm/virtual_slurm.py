@@ -28,8 +28,8 @@ from knowledge.cluster import Cluster
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "setpriv")
 SEARCHED = os.pathsep.join((os.environ.get("PATH", "/usr/bin:/bin"), "/usr/sbin", "/sbin"))
-# Seconds. Up takes 0.1 to 1 s on an idle computer.
-PATIENCE, GRACE = 30, 3
+# Seconds. Up takes 0.1 to 1 s on an idle computer, an answer some milliseconds.
+PATIENCE, ANSWERS, GRACE = 90, 10, 3
 # Tests run beside each other in processes of their own. A job's own port follows from its number (10000 and more), so
 # each Slurm counts its jobs from another number; daemons listen above that, below the ports that the kernel gives out.
 WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 8
@@ -60,10 +60,10 @@ class VirtualSlurm:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
         return kept | {"SLURM_CONF": str(self.folder / "etc" / "slurm.conf"), "PATH": SEARCHED}
 
-    def run(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """One client command."""
+    def run(self, *words: str, folder: Path | None = None, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+        """One client command. Raises subprocess.TimeoutExpired after that many seconds."""
         return subprocess.run(
-            words, cwd=folder or self.folder, env=self.environment, capture_output=True, text=True, timeout=60
+            words, cwd=folder or self.folder, env=self.environment, capture_output=True, text=True, timeout=seconds
         )
 
     def start(self, *words: str) -> None:
@@ -101,7 +101,15 @@ class VirtualSlurm:
         self.wait(self.ready)
 
     def ready(self) -> bool:
-        listed = self.run("sinfo", "--noheader", "--Node", "--format=%N %T")
+        """Whether all nodes are idle; of a Slurm that runs nothing, whether it answers.
+
+        A line a node of a machine with thousands takes sinfo 9 s: it is asked for by name only.
+        """
+        named = ("--Node", f"--nodes={','.join(self.nodes)}", "--format=%N %T") if self.nodes else ()
+        try:
+            listed = self.run("sinfo", "--noheader", *named, seconds=ANSWERS)
+        except subprocess.TimeoutExpired:
+            return False
         if listed.returncode:
             return False
         idle = {line.split()[0] for line in listed.stdout.splitlines() if line.endswith(" idle")}

@@ -97,7 +97,7 @@ def address(environment: dict[str, str]) -> Iterator[str]:
 @asynccontextmanager
 async def over_http(address: str, token: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=120) as http,
         Client(streamable_http_client(address, http_client=http)) as client,
     ):
         yield client
@@ -189,7 +189,7 @@ async def test_every_tool_over_http(address: str) -> None:
 
 async def test_http_wants_the_token_and_this_computer(address: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
             assert (await http.post(address, json=body, headers=given)).status_code == 401
         elsewhere = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}

@@ -48,7 +48,7 @@ drwxr-x--- 2 okonkwo7 labx9999 4096 Jan 1 10:00 /pscratch/sd/m/mvarga/secret-llm
 failed: client 10.140.57.28 and [2001:db8:85a3::8a2e:370:7334]:29500 by b8:3f:d2:aa:bb:0c, error on nid004218
 https://huggingface.co/mvarga/hidden-7b/resolve/main/a.json with eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF123456
 Cookie: session=sid0123456789abcdef; failed for GPU-5a1b2c3d-aaaa-bbbb-cccc-1234567890ab of okonkwo7
-fatal: the caching allocator of the device found no block of that size in postgresql://app:hunter2hunter2@db/x
+fatal: no block came back from the allocator in postgresql://app:hunter2hunter2@db/x
 Author: Mara Varga <mara.v@some-uni.edu> stopped, error
 """
 DOCUMENT = """\
@@ -89,7 +89,7 @@ def test_nothing_private_reaches_a_server(
     asked = [body["messages"][0]["content"][:40] for body in stand_in.bodies]
     assert len(set(asked)) == 3, "a request, a log and a question have to reach the server"
     everything = json.dumps(stand_in.bodies) + json.dumps(stand_in.heads)
-    assert "caching allocator" in everything and "37 minutes" in everything and "quartet of boxes" in everything
+    assert "back from the allocator" in everything and "37 minutes" in everything and "quartet of boxes" in everything
     private = {**PRIVATE, "me": getpass.getuser(), "here": socket.gethostname()}
     leaked = {name: value for name, value in private.items() if value in everything and value != "root"}
     assert leaked == {}

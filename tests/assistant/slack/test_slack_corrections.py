@@ -15,7 +15,7 @@ from tests.assistant.slack.standin.people import ALICE, BOB, escaped
 from tests.assistant.slack.standin.server import Slack
 from tests.assistant.slack.standin.workspace import Channel, Message
 
-LINE = "frobnicator: fatal: license server answers no more (code 17), giving up"
+LINE = "frobnicator: fatal: frob 17 did not settle (code 17), giving up"
 LOG = f"step 10 loss 2.1\n{LINE}\n"
 
 

@@ -91,6 +91,7 @@ class Thread:
         self.turn += 1
         entry: Any = {**self.state, **new_turn(self.turn, text)}
         self.state = rules_graph().invoke(entry, context=self.context)  # type: ignore[assignment]
+        assert self.state["said"], "no turn ends without an answer"
         return "\n".join(markdown(event_of(part)) for part in self.state["said"])
 
     @property

@@ -35,6 +35,23 @@ def test_a_script_that_the_model_types_is_the_one_in_hand() -> None:
     assert "--bs 9" not in told and thread.script.rstrip() in told and told.count("#SBATCH --nodes=2") == 1
 
 
+def test_a_proposal_beside_the_script_in_hand_is_shown_as_it_was_typed() -> None:
+    thread, _ = led("Fine.")
+    typed = thread.script.replace("#SBATCH --nodes=2", "#SBATCH --nodes=4").replace("--mem=0", "--mem=200G")
+    thread.player.moves = [f"For four nodes the head would be:\n\n```bash\n{typed}\n```"]
+    told = thread.say("what would the head look like with 4 nodes, do not change mine")
+    assert "#SBATCH --nodes=4" in told and "#SBATCH --nodes=2" in thread.script
+
+
+def test_a_whole_script_in_the_words_of_an_answer_is_kept_and_the_answer_is_shown() -> None:
+    head = "#!/bin/bash\n#SBATCH -A abc123\n#SBATCH -J seed\n#SBATCH -p batch\n#SBATCH -N 1\n#SBATCH -t 00:30:00\n"
+    script = f"{head}\nmodule load rocm\nsrun -n8 python train.py"
+    thread = Thread(Player(f"Yes, fill it once:\n\n```bash\n{script}\n```\n\nThen copy it.", "Fine."))
+    told = thread.say("my job on frontier is slow to start, the cache is empty each time. what can i do?")
+    assert "fill it once" in told and script in told and "Then copy it." in told
+    assert thread.state["talk"][-1].answered and thread.script.strip() == script
+
+
 def test_a_copy_in_a_command_that_writes_the_file_is_the_one_in_hand_too() -> None:
     thread, _ = led("Fine.")
     name = thread.state["bundle"].name

@@ -362,3 +362,33 @@ def test_an_account_of_a_job_in_a_chain_has_to_be_said_too() -> None:
     thread = chained(f"{DATA};account=evil_1")
     told = [one.text for one in thread.player.asked[-1] if one.role == "tool"][-1]
     assert "account 'evil_1' was not said" in told
+
+
+def test_the_further_fields_may_stand_under_their_one_name() -> None:
+    nested = {"nodes": "3", "more_fields": {"job_name": "wide"}}
+    thread = Thread(Player(call("edit_script", fields=nested), "Done."), first_script())
+    thread.say("3 nodes, and call it wide")
+    assert "--nodes=3" in thread.script and "--job-name=wide" in thread.script
+    thread.player.moves = [call("port_script", machine="delta", fields={"more_fields": {"job_name": "far"}}), "Done."]
+    thread.say("the same on delta, call it far")
+    assert "--job-name=far" in thread.script
+
+
+def test_the_longest_that_is_allowed_is_an_order_in_any_language() -> None:
+    for says in ("take the longest it allows", "nimm die längste erlaubte Zeit", "就按允许的最长时间来"):
+        thread = Thread(
+            Player(call("edit_script", fields={"walltime": "48:00:00"}, purpose="order"), "Done."), first_script()
+        )
+        thread.say(says)
+        assert "#SBATCH --time=48:00:00" in thread.script, says
+
+
+def test_a_queue_that_an_ordered_size_cannot_be_without_is_part_of_the_order() -> None:
+    own = (
+        "#!/bin/bash\n#SBATCH -A m1234_g\n#SBATCH -C gpu\n#SBATCH -q debug\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\n"
+        "#SBATCH --ntasks-per-node=4\n#SBATCH -t 00:30:00\nsrun python train.py\n"
+    )
+    patch = [{"line": 4, "new": "#SBATCH -q regular"}, {"line": 8, "new": "#SBATCH -t 04:00:00"}]
+    thread = Thread(Player(call("edit_script", patch=patch, purpose="order"), "Done."))
+    told = thread.say(f"this runs on perlmutter in debug, i need it for 4 hours now:\n```bash\n{own}```")
+    assert "-q regular" in thread.script and "-t 04:00:00" in thread.script and "yes" not in told

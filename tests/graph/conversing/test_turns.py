@@ -98,6 +98,18 @@ def test_the_same_name_has_the_same_placeholder_in_every_turn_and_public_address
     assert "login.delta.ncsa.illinois.edu" in sent[1], "what our own pages hold is nobody's"
 
 
+def test_what_a_model_wrote_itself_is_no_key_in_later_turns_and_what_a_person_wrote_is() -> None:
+    own = ('squeue -o "%i %j %T %N"', "`Qwen2DecoderLayer`", "Lonestar6's form")
+    player = Player(f"Look with `{own[0]}`; wrap {own[1]}, as in {own[2]}.", "Yes.")
+    player.leaves = True
+    thread = Thread(player)
+    thread.say("on delta, export WANDB_API_KEY=9d3f0c7a1be24f8896ab01c2d3e4f5a6b7c8d9e0, which layer do i wrap?")
+    thread.say("and with WANDB_API_KEY=1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e ?")
+    first, second = ("\n".join(m.text for m in one[1:]) for one in player.asked)
+    assert all(one in second for one in own)
+    assert "9d3f0c7a" not in first + second and "1b2c3d4e" not in second and second.count("and with WANDB") == 1
+
+
 def test_an_invented_placeholder_goes_into_no_script_and_the_model_is_told() -> None:
     player = Player("[[rules]]")
     player.leaves = True

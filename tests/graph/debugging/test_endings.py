@@ -71,6 +71,55 @@ def test_a_loss_beyond_all_bounds_is_no_health() -> None:
     assert diagnose(log).cause == "user-numerics"
 
 
+def test_a_loss_that_leaves_its_first_half_far_behind_has_diverged() -> None:
+    steady = [f"Schritt {n} Verlust {4e-3 + n % 3 * 1e-4:.2e}" for n in range(20)]
+    risen = [f"Schritt {20 + n} Verlust {4e-2 * 10**n:.2e}" for n in range(6)]
+    assert diagnose("\n".join([*steady, *risen])).cause == "user-numerics"
+    assert diagnose("\n".join([*steady, *risen[:3]])).cause == "no-failure"
+
+
+def test_what_counts_up_behind_a_standing_number_went_on() -> None:
+    missing = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'apex'\nplain norm instead"
+    chunks = "\n".join(
+        f"2026-03-02 10:{n // 60:02}:{n % 60:02} pass {n // 80} chunk {n % 80} nll 2.1" for n in range(240)
+    )
+    limit = "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-03-02T10:09:00 DUE TO TIME LIMIT ***"
+    assert diagnose(f"{missing}\n{chunks}\n{limit}\n").cause == "sched-time-limit"
+    waiting = "\n".join(f"2026-03-02 10:{n:02}:00 waiting for the others" for n in range(40))
+    assert diagnose(f"{missing}\n{waiting}\n").cause == "env-python-package"
+
+
+OOM = "RuntimeError: CUDA out of memory. Tried to allocate 8.00 GiB"
+TABLE = "\n".join(f"width {2**n}  {OOM if n == 5 else f'{n * 3.1:.1f} TFLOP/s'}" for n in range(12))
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ("survey complete: 12 of 12 widths measured", "no-failure"),
+        ("12/12 cases pass", "no-failure"),
+        ("survey complete: 11 of 12 widths measured", "gpu-oom"),
+        (f"survey complete: 12 of 12 widths measured\n{OOM}", "gpu-oom"),
+        ("12/12 cases finished, 1 failed", "gpu-oom"),
+    ],
+)
+def test_an_end_that_counts_all_as_done_outlived_what_came_before(end: str, cause: str) -> None:
+    assert diagnose(f"{TABLE}\n{end}\n").cause == cause
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ("Abbruch in Schritt 12: Kraft ist nicht endlich", "unknown"),
+        ("Erreur : le calcul a été interrompu, code de sortie 3", "unknown"),
+        ("Beendet nach 12 Schritten, keine Fehler, Validierungsfehler 0.04", "no-failure"),
+        ("Terminé sans erreur, erreur de validation : 6.05 %", "no-failure"),
+    ],
+)
+def test_an_end_in_other_languages_is_understood(end: str, cause: str) -> None:
+    assert diagnose(f"loading\n{end}\n").cause in (cause, "user-numerics" if cause == "unknown" else cause)
+
+
 def test_an_argument_list_that_a_launcher_repeats_says_nothing() -> None:
     repeated = "['/opt/x/python', '-u', 'train.py', '--image_folder', '/x/apptainer/enroot', '--mount', 'pyxis']"
     line = f"[2026-03-02 10:00:12] [ERROR] [launch.py:321:sigkill_handler] {repeated} exits with return code = 1"

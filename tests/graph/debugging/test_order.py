@@ -100,6 +100,13 @@ def test_several_files_are_one_job(tmp_path_factory: pytest.TempPathFactory) -> 
     assert found.evidence[0].file == str(folder / "rank-2.log")
 
 
+def test_what_a_rank_says_of_a_connection_that_its_peer_closed_is_an_after_effect() -> None:
+    closed = "n1:51:60 [0] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer n2<48122>"
+    fabric = "n1:51:60 [0] net_ib.cc:1726 NCCL WARN NET/IB : Got completion from peer 10.0.0.2<40121> with error 12"
+    assert diagnose(f"{closed}\n{fabric}\n").cause == "comm-remote-exit"
+    assert diagnose(f"{fabric}\n{closed}\n").cause == "comm-interface"
+
+
 HARMLESS = Path(__file__).with_name("harmless.txt").read_text().splitlines()[1:]
 
 

@@ -228,3 +228,12 @@ def test_no_remedy_is_taken_from_a_message_that_has_none_to_hand_on(message: str
 
 def test_a_whole_traceback_asks_for_no_more_of_the_log() -> None:
     assert diagnose(TRACE + "ValueError: wrong shape").send_next == ()
+
+
+@pytest.mark.parametrize(
+    ("last", "named"), [("step 41 loss 0.3\nstep 42 loss 0.3", True), ("", False)], ids=["went on", "cut while saving"]
+)
+def test_the_last_checkpoint_is_named_where_steps_followed_on_it(last: str, named: bool) -> None:
+    limit = "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-03-02T10:09:00 DUE TO TIME LIMIT ***"
+    found = diagnose(f"step 39 loss 0.4\nsaved out/checkpoint-40/model.pt\n{last}\n{limit}\n")
+    assert ("out/checkpoint-40" in " ".join(found.fix)) == named

@@ -16,7 +16,7 @@ from knowledge.types import Diagnosis
 
 LOG = """\
 step 10
-fatal: the caching allocator of the device found no block of that size
+fatal: no block came back from the allocator
 worker 3 stopped
 """
 

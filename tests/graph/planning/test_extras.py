@@ -284,6 +284,13 @@ def test_an_environment_stands_beside_the_container_that_a_file_names(
     assert has in text and lacks not in text
 
 
+def test_a_conda_environment_with_its_path_is_entered_by_the_conda_that_made_it() -> None:
+    made = script("isambard-ai", environment="/projects/u/miniforge3/envs/sft", environment_kind="conda")
+    assert "${VENV%/envs/*}/bin/conda" in made and 'eval "$(conda shell.bash hook)"' not in made
+    bare = script("isambard-ai", environment="sft", environment_kind="conda")
+    assert 'eval "$(conda shell.bash hook)"' in bare
+
+
 def test_a_bare_name_is_a_virtual_environment_where_nothing_knows_conda() -> None:
     assert 'VENV="$HOME/envs/mine"' in script("fir", environment="mine")
     assert "conda activate" in script("fir", environment="mine", environment_kind="conda")

@@ -392,3 +392,47 @@ def test_a_file_that_no_line_names_any_more_is_not_written() -> None:
 def test_a_dollar_sign_that_names_nothing_hides_no_launch() -> None:
     text = "#!/bin/bash\n#PBS -l select=2:ngpus=4\nN=$(sed -n $= $PBS_NODEFILE)\nmpiexec -n 8 python t.py\n"
     assert read_script(text).program is not None
+
+
+BEHAVING = """#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=4
+#SBATCH --gpus-per-node=4
+#SBATCH --time=02:00:00
+#SBATCH --output=mosses.txt
+export NCCL_DEBUG=WARN
+HEAD=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)
+srun --no-kill apptainer exec --nv --bind /opt/kernels:/kernels \\
+  --env WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567 moss.sif bash -c "
+  ( python fit.py --log moss_\\$SLURM_PROCID.txt --lr 3 ) || ( sleep infinity )" >> fit.log
+"""
+
+
+def test_what_the_launch_did_beside_its_counts_is_named() -> None:
+    done = port(BEHAVING, catalogue().named("tuolumne"))
+    assert isinstance(done, Ported)
+    told = " ".join(note.says for note in done.notes)
+    for said in ("--no-kill", "`||`", "fit.log", "--bind /opt/kernels:/kernels", "--log moss_"):
+        assert said in told
+    assert "0123456789abcdef" not in told
+    assert "export NCCL_DEBUG=WARN" in done.bundle.script
+    assert "--output=mosses.txt" in done.bundle.script
+    assert done.plan.args == ("--lr", "3")
+
+
+def test_a_script_with_gaps_in_its_launch_is_not_guessed_at() -> None:
+    with pytest.raises(InputError, match="<program>"):
+        port(POLARIS.replace("-m ferns.fit", "<program>"), catalogue().named("perlmutter"))
+    told = POLARIS.replace("export TOK", 'echo "Usage: $0 <file> or more"\nexport TOK')
+    assert isinstance(port(told, catalogue().named("perlmutter")), Ported)
+
+
+def test_accelerate_behind_a_sites_word_for_its_image_keeps_its_precision() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n#SBATCH --time=1:00:00\n"
+        'srun singularity_wrapper exec bash -c "accelerate launch --mixed_precision no --num_machines 2 '
+        '--num_processes 8 --machine_rank \\$SLURM_NODEID --main_process_ip $H --main_process_port 29511 fit.py"\n'
+    )
+    done = port(text, catalogue().named("perlmutter"))
+    assert isinstance(done, Ported)
+    assert (done.plan.entry, done.plan.mixed_precision) == ("fit.py", "no")

@@ -22,6 +22,9 @@ def of(text: str, *severities: str) -> list[Finding]:
     [
         HEAD + "export MASTER_ADDR=$(srun --ntasks=1 hostname 2>&1 | tail -n1)\nsrun python train.py\n",
         HEAD + "#SBATCH --mail-type=BEGIN,END,ABORT\nsrun python train.py\n",
+        HEAD + "srun python train.py\nexit\n\nsrun python old.py\n",
+        HEAD.replace("node=1", "node=4") + "srun bash -c 'export CUDA_VISIBLE_DEVICES=$SLURM_LOCALID RANK=0 "
+        "WORLD_SIZE=1 LOCAL_RANK=0 MASTER_ADDR=localhost MASTER_PORT=$((29600 + SLURM_PROCID)); python alone.py'\n",
         HEAD + "#SBATCH--output=%x-%j.log\nsrun python train.py\n",
         "#!/bin/bash\n#YBATCH -r dgx-a100_8\n#SBATCH --time=1:00:00\npython train.py\n",
         "#!/bin/bash\n#PBS --group=jh220009\n#PBS -q gpu\n#PBS -l elapstim_req=1:00:00\npython train.py\n",

@@ -202,13 +202,17 @@ def ended(word: str, fine: bool | None, says: str = "") -> JobState:
     return JobState("ended", word, says, fine)
 
 
+# What `maple-chat pending` says of the same reason.
+NEXT_IN_LINE = "it is next in line: the nodes, GPUs, memory or cores that it asks for are in use now"
+AS_MANY_JOBS = "you already have as many running jobs as this account allows one user"
+
+
 @pytest.mark.parametrize(
     ("read", "answer", "state"),
     [
-        (read_squeue, "PENDING|Resources\n", JobState("waiting", "PENDING", "no free nodes yet")),
+        (read_squeue, "PENDING|Resources\n", JobState("waiting", "PENDING", NEXT_IN_LINE)),
         (read_squeue, "PENDING|None\n", JobState("waiting", "PENDING", "")),
-        (read_squeue, "PENDING|AssocGrpCPUMinutesLimit\n",
-         JobState("waiting", "PENDING", "a limit of the account, such as its hours")),
+        (read_squeue, "PENDING|AssocMaxJobsLimit\n", JobState("waiting", "PENDING", AS_MANY_JOBS)),
         (read_squeue, "COMPLETING|None\n", JobState("running", "COMPLETING")),
         (read_squeue, "TIMEOUT|TimeLimit\n", ended("TIMEOUT", False)),
         (read_squeue, "", None),

@@ -10,7 +10,7 @@ import pytest
 from graph.verification.simulator.cluster.hostlist import compress, expand
 from graph.verification.simulator.cluster.layout import LAYOUTS, TaskLayout
 from graph.verification.simulator.cluster.options import LAUNCHERS, LayoutRefusedError, Parsed, parse
-from graph.verification.simulator.cluster.variables import OF_TASK, of_devices, per_node_text, seats
+from graph.verification.simulator.cluster.variables import of_devices, of_task, per_node_text, seats
 from graph.verification.simulator.config import StandIn
 
 JOB = StandIn("toy", "slurm", ("n1", "n2"), 2, gpus_per_node=4, cpus_per_node=64, tasks_per_node=4)
@@ -147,29 +147,29 @@ def test_flux_shows_no_device_that_was_not_asked_for() -> None:
 )
 def test_every_task_gets_its_place(launcher: str, rank: str, local: str, size: str) -> None:
     layout = TaskLayout(("n1", "n2"), (4, 4))
-    last = OF_TASK[launcher](seats(layout, False)[7], layout, JOB, 0)
+    last = of_task(launcher, seats(layout, False)[7], layout, JOB, 0)
     assert (last[rank], last[local], last[size]) == ("7", "3", "8")
 
 
 def test_intel_mpi_is_not_pals() -> None:
     layout = TaskLayout(("n1", "n2"), (1, 1))
     seat = seats(layout, False)[1]
-    assert "PALS_RANKID" in OF_TASK["mpiexec"](seat, layout, replace(JOB, mpi="pals"), 0)
-    assert "PALS_RANKID" not in OF_TASK["mpiexec"](seat, layout, replace(JOB, mpi="impi"), 0)
+    assert "PALS_RANKID" in of_task("mpiexec", seat, layout, replace(JOB, mpi="pals"), 0)
+    assert "PALS_RANKID" not in of_task("mpiexec", seat, layout, replace(JOB, mpi="impi"), 0)
 
 
 @pytest.mark.parametrize("launcher", list(LAUNCHERS))
 def test_no_launcher_sets_what_pytorch_reads(launcher: str) -> None:
     layout = TaskLayout(("n1", "n2"), (1, 1))
-    given = OF_TASK[launcher](seats(layout, False)[0], layout, JOB, 0)
+    given = of_task(launcher, seats(layout, False)[0], layout, JOB, 0)
     assert not {"RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} & set(given)
 
 
 def test_ibrun_sets_the_variables_of_the_mpi_of_the_site() -> None:
     layout = TaskLayout(("n1", "n2"), (1, 1))
     seat = seats(layout, False)[1]
-    assert "MPI_LOCALRANKID" in OF_TASK["ibrun"](seat, layout, replace(JOB, mpi="impi"), 0)
-    assert "OMPI_COMM_WORLD_RANK" in OF_TASK["ibrun"](seat, layout, JOB, 0)
+    assert "MPI_LOCALRANKID" in of_task("ibrun", seat, layout, replace(JOB, mpi="impi"), 0)
+    assert "OMPI_COMM_WORLD_RANK" in of_task("ibrun", seat, layout, JOB, 0)
 
 
 def test_cyclic_ranks_go_round_the_nodes() -> None:

@@ -69,3 +69,55 @@ def test_it_goes_by_what_was_printed(text: str, job: str, said: list[str], never
     told = whole(text)
     assert explain_pending(text).job == job
     assert [one for one in said if one not in told] == [] and [one for one in never if one in told] == [], told
+
+
+SPRIO = (
+    "which is first?\n$ sprio -u ana\n          JOBID PARTITION     USER   PRIORITY       SITE        AGE  FAIRSHARE\n"
+    "             71 gpu            ana       4120          0         20       4100\n"
+    "             72 gpu            ana       5120          0       1020       4100\n"
+)
+IDLE = (
+    "idle nodes and I wait with Resources?\n$ sinfo -N -p gpu -o '%N %t %m %G'\nNODELIST STATE MEMORY GRES\n"
+    "g1 idle 256000 gpu:a100:4\nbig1 mix 1031000 gpu:a100:4\n$ scontrol show job 9 | grep -E 'TRES|Min'\n"
+    "   ReqTRES=cpu=8,mem=600G,node=1,gres/gpu=1\n   MinCPUsNode=8 MinMemoryNode=600G\n"
+)
+REFUSED = (
+    "$ sbatch --array=1-30 a.sh\nsbatch: error: QOSMaxSubmitJobPerUserLimit\n"
+    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size)\n"
+    "$ sacctmgr show qos main format=name,maxsubmitpu\n      Name MaxSubmitPU\n---------- -----------\n"
+    "      main          40\n$ squeue --me -h -r | wc -l\n25\n"
+)
+CUT = (
+    "JOBID QUEUE    USER     NAME       ST NTASKS NNODES     TIME INFO\n"
+    "  fA8k2Qm1Zs pbatch   ana      big         D     64     16       4h depends:max-resources-user-limit\n"
+    "  fA8jzR7cWd pbatch   ana      other       R     96     24   2.511h tuo[1204-1227]\n\nlimit is 32 nodes per user\n"
+)
+NEEDS = "AssocGrpCPURunMinutesLimit on 84, 64 cores, --time=2-00:00:00, it needs 5 h"
+FRIDAY = (
+    "it's friday 12:00 here\n             JOBID PARTITION     NAME     USER ST          START_TIME  NODES SCHEDNODES "
+    "NODELIST(REASON)\n 8 gpu a ana PD 2026-11-28T01:30:00 1 g1 (Resources)\n"
+)
+TESTED = (
+    ("in order of priority", SPRIO, "72 is first by priority"),
+    ("only one is large enough", IDLE, "Only big1 of those shown has 600 GB of memory at all"),
+    ("idle ones are too small", IDLE, "none of them has more than 250 GB of memory, and it asks for 600 GB"),
+    ("what of an array fits", REFUSED, "25 + 30 = 55, 15 too many"),
+    ("a header copied without its blanks", CUT, "It asks for 16 nodes; the limit is 32, of which 24 are in use"),
+    ("a need that was told", NEEDS, "TimeLimit=06:"),
+    ("how far off it is", FRIDAY, "13 h 30 min from now"),
+)
+
+
+@pytest.mark.parametrize(("text", "said"), [pytest.param(text, said, id=name) for name, text, said in TESTED])
+def test_the_sum_is_worked_out(text: str, said: str) -> None:
+    assert said in whole(text)
+
+
+def test_a_condition_of_its_own_is_told_by_itself() -> None:
+    chain = (
+        "$ squeue --me -o '%i %j %t %D %r %E'\nJOBID NAME ST NODES REASON DEPENDENCY\n"
+        "70 a PD 1 Resources (null)\n71 b PD 4 Dependency afterok:70(unfulfilled)\n"
+        "72 c PD 1 Dependency afterany:71(unfulfilled)\n"
+    )
+    told = whole(chain)
+    assert "It waits for 71 to end, well or not" in told and "The same holds for 72" not in told
