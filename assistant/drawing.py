@@ -58,7 +58,7 @@ def script(made: Made, whole: bool) -> str:
         ]
     if made.diff:
         parts.append(fenced("", made.diff, "diff"))
-        parts += ["All else stays; *show the script* prints it whole."] * whole
+        parts += ["All else stays; *show the script* prints it whole."] * (whole and not made.submit_told)
     parts.append(handed_in(made))
     rest = [a for a in made.assumptions if a is not account]
     if rest:
@@ -70,7 +70,7 @@ def script(made: Made, whole: bool) -> str:
 def handed_in(made: Made) -> str:
     """How the script is saved and submitted, as far as nothing else tells it."""
     if made.submit_told:
-        return "" if made.diff else f"Save it as `{made.bundle.name}`."
+        return ""
     saved = "" if made.diff else f"Save it as `{made.bundle.name}`, then submit it: "
     return f"{saved or 'Submit: '}`{made.bundle.submit}`"
 

@@ -288,7 +288,9 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
 
 
 def whole(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A run of signs without those that close what stands around it."""
+    """A run of signs without those that open or close what stands around it."""
+    while line.startswith("**", start, end):  # bold text of Markdown
+        start += 2
     while end > start and line[end - 1] in CLOSING and line[end - 3 : end] != "...":
         end -= 1
     if end - start > 2:

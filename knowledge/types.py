@@ -78,7 +78,8 @@ class JobRequest:
     memory_gb is a node's, 0 for all of it; processes_per_node where not one a GPU; nodelist and exclude_nodes are host
     names; extra_directives stand as the person wrote them; modules come after the site's in this order, NAME/VERSION in
     the place of another version of NAME; before and after are commands on the first node; then and beside are further
-    programs of the job; stage_in are paths copied to each node's own disk; chain is a number of jobs one after another;
+    programs of the job; stage_in are paths copied to each node's own disk; chain is a number of jobs one after another
+    (a dependency `afterok` that names no job: each only if the one before ended well);
     spare_nodes: the nodes are tried in pairs first, and so many are asked for beside those that train (0: only tried);
     least_nodes: the job goes on with so many when others die; patches: changes of the text that no field holds.
     site_words: what was told of a machine that nobody described.
@@ -454,6 +455,7 @@ class LaunchPlan:
     output: str = ""
     array: JobArray | None = None
     chain: int = 1
+    chain_kind: Literal["afterany", "afterok"] = "afterany"
     requeue: bool = False
     signal: LimitSignal | None = None
     before: tuple[str, ...] = ()

@@ -168,7 +168,7 @@ def chain_files(
         *submit_function(plan.scheduler),
         *(f"submit '{ok}' {other}" for other in (*first, *([name] if first else []))),
         *([f"for ((n = 1; n <= {again}; n++)); do"] if again else []),
-        *([f"    submit '{kind_of('afterany', plan.scheduler)}' {name}", "done"] if again else []),
+        *([f"    submit '{kind_of(plan.chain_kind, plan.scheduler)}' {name}", "done"] if again else []),
         *(f"submit '{ok}' {other}" for other in later),
     ]
     return (SideFile(chain_name(name), "\n".join(lines) + "\n"),)

@@ -23,6 +23,7 @@ from graph.answering.resource_words import (
     states_words,
 )
 from graph.answering.situation import cite, write_document
+from graph.planning.charging import amount as price_in_words
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
@@ -402,9 +403,10 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
         why = "" if accepted else f", but `{named.id}` takes {most}"
     opening = "Yes" if accepted and (not question.node_hours or price <= question.node_hours) else "No"
     each = cluster.node_type(kind).gpus.per_node
-    in_gpus = f" (x {plural(each, 'GPU')} a node = {price * each:,.0f} GPU hours)" if each else ""
+    in_gpus = f" (x {plural(each, 'GPU')} a node = {price_in_words(price * each)} GPU hours)" if each else ""
     return write_document(
-        f"**{opening}:** {nodes} x {hours:g} h = {price:,.0f} node hours{in_gpus}{why}.{covered}",
+        f"**{opening}:** {nodes} x {time_words(hours * 3600)} = {price_in_words(price)} node hours"
+        f"{in_gpus}{why}.{covered}",
         queue_words(cluster, kind, nodes, hours),
         _smaller(cluster, kind, price, nodes),
         cite([q.source for q in cluster.queues if q.source], cluster.as_of),

@@ -12,6 +12,7 @@ from graph.modelling.model import fenced
 from graph.reading.message import FENCE, Message
 from graph.state import State
 from knowledge.masking import hide
+from knowledge.schedulers.outputs import scheduler_output
 from knowledge.types import Diagnosis, Exchange, Grounds, JobRequest, Made, Paste, Said
 
 # Letters of each part; halved, the least telling first, until the whole fits.
@@ -35,6 +36,8 @@ SHORT = 60
 MOST_PROSE, MOST_ROW, MOST_NOTE = 900, 140, 300
 # Of the answer of a turn before the last one, and of the words to it.
 MOST_EARLIER, MOST_ASKED = 500, 400
+# Rows from which on a text may be what a scheduler printed in a form that nobody knows.
+FEW_ROWS = 2
 # What a model is not told of a script that was checked: it holds for every script.
 STANDING = re.compile(r"^Checked\b|\bNot proved: ")
 
@@ -122,7 +125,14 @@ def as_sent(message: Message, text: str, shown: Mapping[str, str]) -> str:
             told.append(hide(row))
     whole = "\n".join((text, *told))  # words are told with their keys hidden
     more = [row for row in message.words.splitlines() if row.strip() and row.strip() not in whole]
-    return "\n".join([*told, *more]).strip()
+    return "\n".join([*told, *(row for row in more if not is_rest(row, text))]).strip()
+
+
+def is_rest(row: str, text: str) -> bool:
+    """Whether a row is what is left of one of a text's, out of which a quoted piece was taken."""
+    before, quotes, behind = row.strip().partition("``")
+    whole = re.compile(f"{re.escape(before)}`[^`\n]+`{re.escape(behind)}")
+    return bool(quotes) and whole.search(text) is not None
 
 
 def script(paste: Paste, own: bool, most: int) -> str:
@@ -183,8 +193,10 @@ def log(paste: Paste, most: int) -> str:
 
 
 def output(state: State, most: int) -> str:
-    """What schedulers printed, now and before."""
+    """What schedulers printed, now and before; words about it are in the talk."""
     text = state.get("output", "")
+    if text.count("\n") < FEW_ROWS and not scheduler_output(text):
+        return ""
     return f"SCHEDULER OUTPUT in hand, the newest last\n{fenced(cut(text, most))}" if text else ""
 
 

@@ -48,8 +48,11 @@ COUNTED_AS = {"nodes": "node", "gpus_per_node": "gpu"}
 PLACEHOLDER = re.compile(r"\bYOUR_[A-Z0-9_]*[A-Z0-9](?:_g\b)?")
 LEFT = "Still to fill in before you submit: {}."
 GONE = "Lines of your script that it has no more: {}."
-# `(12 SU)`, `(12 SU instead of 8 there)`: what the site itself charges.
-IN_SITE_UNIT = re.compile(r"\(\d[\d.,]*(?: \w+){1,3}(?=\)|$)")
+# `(12 SU)`, `(12 GPU-hours instead of 8 there)`: what the site itself charges.
+IN_SITE_UNIT = re.compile(r"\((\d[\d.,]*) [A-Za-z][\w -]*\)")
+NOT_YET = re.compile(
+    r"(?i)\b(?:do not|don't|not to|nicht|no|ne)\s+(?:\w+\s+){0,2}?(?:submit|abschick|einreich|envíes|soumet)"
+)
 # What hands a job in, or runs the script that does.
 SUBMITTING = r"(?:sbatch|qsub|bsub|jsub|pjsub|flux\s+batch|bash)"
 DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node reads its queues for that."
@@ -158,8 +161,8 @@ class Composition:
         account that it is about."""
         words = "\n".join([words, *(one.answered for one in self.hand.began.get("talk", ())[-1:])])
         wanted = cost.partition(" instead of ")[0]
-        of_site = IN_SITE_UNIT.search(wanted)
-        numbers = numbers_in(of_site[0] if of_site else wanted)  # who tells what is charged has told the price
+        of_site = IN_SITE_UNIT.search(cost)
+        numbers = numbers_in(of_site[1] if of_site else wanted)  # who tells what is charged has told the price
         request = self.after.get("request")
         names = [one for one in (request.queue, request.account) if one] if request else []
         return numbers <= numbers_in(words) if numbers else any(stands(one, words.lower()) for one in names)
@@ -223,7 +226,9 @@ class Composition:
 
 
 def submits(words: str, bundle: LaunchBundle) -> bool:
-    """Whether a command in the words submits that script, or the one beside it that submits it."""
+    """Whether a command in the words submits that script, or the one beside it that submits it; or they say not to."""
+    if NOT_YET.search(words):
+        return True
     names = "|".join(re.escape(one) for one in (bundle.name, *(file.name for file in bundle.files)))
     return re.search(rf"\b{SUBMITTING}\b(?:[^\n`]|\\\n)*?(?<![\w.-])(?:{names})(?![\w-])", words) is not None
 

@@ -133,7 +133,8 @@ def not_done(
         value, blank = getattr(request, name), getattr(JobRequest(), name)
         if value in (None, "", ()) or (name in PLANNED and getattr(plan, name) == value):
             continue
-        if isinstance(value, str) and not value.isdigit() and stands(value, written_down):
+        words = value if isinstance(value, tuple) else (value,)
+        if all(isinstance(one, str) and not one.isdigit() and stands(one, written_down) for one in words):
             continue  # it is there, whoever put it there
         old = getattr(before, name) if getattr(before, name) != value else blank
         varied = replace(request, **{name: old})

@@ -22,7 +22,18 @@ from graph.usecases.diagnose_job import report_of
 from graph.usecases.explain_pending import explain_pending as explain
 from knowledge.errors import InputError
 from knowledge.public import LEAST_WORDS, public_part
-from knowledge.types import NO_CAUSE, AskField, Diagnosis, OfferEdit, OfferRows, OfferSearch, Pending, Question, Said
+from knowledge.types import (
+    NO_CAUSE,
+    AskField,
+    Diagnosis,
+    Offer,
+    OfferEdit,
+    OfferRows,
+    OfferSearch,
+    Pending,
+    Question,
+    Said,
+)
 
 # A query goes out without words that may be somebody's own.
 LEFT_OUT = (
@@ -128,8 +139,13 @@ def pending_of(state: State) -> str:
     """What the answers so far left open, in a line."""
     pending, first = state.get("pending"), len(ways_of(state.get("pending"))) + 1
     held = enumerate(state.get("earlier", ()), first)
-    earlier = "; ".join(f"{n}. {one.says}{f' ({one.price})' if one.price else ''}" for n, one in held)
+    earlier = "; ".join(f"{n}. {priced(one)}" for n, one in held)
     return "; ".join(filter(None, (left_open(pending), f"offered before that: {earlier}" if earlier else "")))
+
+
+def priced(offer: Offer) -> str:
+    """What an offer would do, with its price where it has one."""
+    return f"{offer.says} ({offer.price})" if offer.price else offer.says
 
 
 def left_open(pending: Pending | None) -> str:
@@ -139,7 +155,7 @@ def left_open(pending: Pending | None) -> str:
     if isinstance(pending, OfferRows):
         return "ways of the plan: " + "; ".join(f"{n}. {one.says}" for n, one in enumerate(pending.offers, 1))
     if isinstance(pending, OfferEdit):
-        return "offered: " + "; ".join(f"{n}. {one.says} ({one.price})" for n, one in enumerate(pending.offers, 1))
+        return "offered: " + "; ".join(f"{n}. {priced(one)}" for n, one in enumerate(pending.offers, 1))
     if isinstance(pending, OfferSearch):
         return f"offered: a web search for {pending.query}"
     ways = getattr(getattr(pending, "refusal", None), "instead", ())

@@ -37,7 +37,7 @@ def rows_of(cluster: Cluster) -> Iterable[str]:
     yield describe_account(cluster)
     needed = [one.key for one in cluster.required if one.key != "account"]
     charged = cluster.charge is not None and cluster.charge.per == "node"
-    shared = "nodes can be shared; a node is charged whole, however few GPUs of it are used" if charged else ""
+    shared = "a node is charged whole, however few GPUs of it are used" if charged else ""
     whole = "whole nodes only" if cluster.whole_nodes else shared or "nodes can be shared"
     yield write_row("directives", [whole, *([f"needed: {', '.join(needed)}"] if needed else [])], ())
     software = cluster.software.get("pytorch", cluster.software["default"])

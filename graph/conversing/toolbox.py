@@ -26,13 +26,13 @@ FILLED: Mapping[str, Mapping[str, object]] = {
 }
 # What a conversation's tools are called in fewer words than for clients that know nothing else of us.
 IN_SHORT = {
-    "write_script": "A new launch script. entry: train.py, or '-m package.module'; walltime HH:MM:SS. "
+    "write_script": "A new script. entry: train.py, or '-m package.module'; walltime HH:MM:SS. "
     "text: all of it, if no field can.",
     "check_script": "Findings on the script in hand.",
     "cluster_facts": "What is known of a machine, with sources.",
     "compare_clusters": "Machines side by side; none named: all.",
     "plan_resources": "Does a model (ViT-L, 7B) fit, on which machine, how long.",
-    "search_knowledge": "Passages of guides, issues, their documents.",
+    "search_knowledge": "Passages of guides, issues, documents.",
 }
 # Letters of one answer with facts; the pages in it are numbers when it is told.
 MOST_FACTS = 6600

@@ -16,7 +16,7 @@ from graph.planning.programs import edited, take_apart
 from graph.planning.steps import shell_line
 from knowledge.cluster import Cluster, NodeType, walltime_seconds
 from knowledge.errors import InputError
-from knowledge.job_parts import ArgumentEdit, ArrayAxis, JobArray, Program
+from knowledge.job_parts import ArgumentEdit, ArrayAxis, Dependency, JobArray, Program
 from knowledge.types import (
     Alternative,
     Assumption,
@@ -162,19 +162,25 @@ def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
         notes.append(
             "PBS starts the job again after a node failure (-r y), not at its limit: ask for a chain for that."
         )
+    only_well = chain > 1 and is_of_chain(request.dependency)
     if chain > 1:
-        notes.append(
-            f"{chain} jobs, each after the one before (however it ended): your program loads its newest checkpoint."
-        )
+        how = "only if that ended well" if only_well else "however it ended"
+        notes.append(f"{chain} jobs, each after the one before ({how}): your program loads its newest checkpoint.")
     directives = added(decided, '-Q "99"') if again and decided.scheduler == "lsf" else decided.directives
     return replace(
         decided,
         chain=chain,
+        chain_kind="afterok" if only_well else "afterany",
         signal=signal,
         requeue=again and decided.scheduler in ("slurm", "lsf"),
         directives=directives,
         notes=(*decided.notes, *notes),
     )
+
+
+def is_of_chain(after: Dependency | None) -> bool:
+    """Whether a dependency that names no job says how the jobs of a chain depend on each other."""
+    return after is not None and after.kind == "afterok" and not after.jobs
 
 
 def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
@@ -183,7 +189,7 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
     if decided.array is not None and decided.array.files:
         options = array_options(decided.array, decided.scheduler, decided.job_name)
     after = request.dependency
-    if after is not None and after.kind != "singleton" and not after.jobs:
+    if after is not None and after.kind != "singleton" and not after.jobs and decided.chain == 1:
         options = (
             f"{options} " * bool(options)
             + {
@@ -196,6 +202,10 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
     if request.output is None:
         default = LINE.get(decided.scheduler, "") if decided.array else ""
         return replace(decided, output=default.format(name=decided.job_name), submit_options=options)
+    if "$" in request.output:
+        if request.then or decided.chain > 1:
+            raise InputError(f"output {request.output}: the scheduler expands no variable; give the path written out")
+        return with_output_of_shell(replace(decided, submit_options=options), request.output)
     check_directive("output", request.output)
     directives = decided.directives
     if decided.scheduler == "pbs":
@@ -210,6 +220,26 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
         directives=directives,
         submit_options=options,
         notes=(*decided.notes, *notes),
+    )
+
+
+# What names the output's file on the submitting command.
+OUTPUT_OPTION = {"slurm": '--output="{}"', "pbs": '-o "{}"', "lsf": '-o "{}"', "flux": '--output="{}"'}
+
+
+def with_output_of_shell(decided: LaunchPlan, output: str) -> LaunchPlan:
+    """An output with a variable in it. No scheduler expands one in a directive (sbatch(1), "filename pattern"): the
+    shell does, on the command that submits."""
+    check_path("output", output)
+    wanted = OUTPUT_OPTION[decided.scheduler].format(one_a_task(output, decided))
+    note = "The scheduler expands no variable in a directive: the output's path stands on the submitting command."
+    folder = output.rpartition("/")[0]
+    return replace(
+        decided,
+        output="",
+        output_folder="" if "%" in folder or "{" in folder.replace("${", "") else folder,
+        submit_options=f"{decided.submit_options} {wanted}".strip(),
+        notes=(*decided.notes, note),
     )
 
 

@@ -110,10 +110,17 @@ def signal(text: str) -> LimitSignal:
 
 
 def mail(text: str) -> Mail:
-    """`ADDRESS`, or `ADDRESS:end,fail`."""
+    """`ADDRESS`, `ADDRESS:end,fail`, or the events alone. Raises InputError."""
     address, _, events = text.partition(":")
-    chosen = tuple(one for one in MAIL_EVENTS if one in events.split(","))
-    return Mail(address or None, chosen) if events else Mail(address or None)
+    if address and not events and {one.strip() for one in address.lower().split(",")} <= set(MAIL_EVENTS):
+        address, events = "", address
+    said = [one.strip().lower() for one in events.split(",") if one.strip()]
+    if "all" in (address.lower(), *said):
+        address, said = "" if address.lower() == "all" else address, list(MAIL_EVENTS)
+    if unknown := [one for one in said if one not in MAIL_EVENTS]:
+        raise InputError(f"mail '{unknown[0][:40]}' is none of {', '.join(MAIL_EVENTS)}")
+    chosen = tuple(one for one in MAIL_EVENTS if one in said)
+    return Mail(address or None, chosen) if chosen else Mail(address or None)
 
 
 def edit(text: str) -> tuple[ArgumentEdit, ...]:

@@ -102,6 +102,7 @@ LABELLED = re.compile(r"\s*\d{1,5}: \[[a-z][a-z-]*\d[\w.-]*\] ")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 
 
+TELLS_WHERE = re.compile(r"(?i)\s(?:on|with|using|auf|mit|sur|avec|con|su|na|em)\s")
 # Lines of a paragraph that may be a program's output, and the share of them that nobody says.
 LEAST_PRINTED, SPOKEN, MOST_JUDGED = 5, 0.5, 200
 CERTAIN, SURE = ("cause", "verdict"), 70  # kinds of signatures, and the strength of one
@@ -528,8 +529,10 @@ def is_between(line: str, behind: str) -> bool:
 
 
 def leads_to_log(line: str, below: str) -> bool:
-    """A line of figures right above what a program printed: `epoch 3 loss 0.21`."""
-    return bool(printed().match(below)) and bool(re.search(r"\d", line)) and not is_talk(line)
+    """A line of figures right above what a program printed: `epoch 3 loss 0.21`; none in which somebody says where or
+    with what it ran, or that what follows is the log."""
+    said = line.rstrip().endswith((":", "\uff1a")) or TELLS_WHERE.search(line)
+    return bool(printed().match(below)) and bool(re.search(r"\d", line)) and not (said or is_talk(line))
 
 
 def is_talk(line: str) -> bool:

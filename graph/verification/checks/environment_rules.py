@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from graph.extraction.launch_shape import LaunchShape
+from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
@@ -149,6 +150,33 @@ def backend_word(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
             yield Hit(launch.line, says, source=s.cluster.software["default"].source)
 
 
+# The first NVIDIA chip that computes in bf16, by its compute capability (CUDA C++ Programming Guide, "Arithmetic
+# Instructions"), and the options by which programs are told of it.
+BF16_FROM = 80
+BF16_OPTION = re.compile(r"(?:.*[._-])?(?:precision|dtype|bf16|bfloat16)(?:-.*)?")
+
+
+def bf16_word(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    """`--precision bf16`, `--bf16`, `--dtype bfloat16` where no GPU of the job computes in it."""
+    chips = [re.fullmatch(r"sm_(\d+)", kind.gpus.arch or "") for kind in s.node_types]
+    if s.cluster is None or not chips or not all(one and int(one[1]) < BF16_FROM for one in chips):
+        return
+    of_launchers = [(name, plain(value)) for layer in launch.layers for name, value in layer.options]
+    for name, value in (*of_launchers, *option_pairs(launch)):
+        option = name.lstrip("-").replace("_", "-").lower()
+        wanted = "on" if option.endswith(("bf16", "bfloat16")) and value.lower() not in ("false", "0", "no") else value
+        if (
+            name.startswith("-")
+            and BF16_OPTION.fullmatch(option)
+            and (wanted == "on" or wanted.lower().startswith("bf"))
+        ):
+            says = (
+                f"{name} asks for bf16, which the {s.node_types[0].gpus.model} of {s.cluster.title} does not compute in"
+            )
+            yield Hit(launch.line, says, source=s.node_types[0].source)
+            return
+
+
 def purged(s: Subject) -> Iterator[Hit]:
     """`module purge` below the modules that the launch needs, and none loaded again."""
     launch = s.launch
@@ -170,7 +198,7 @@ LOADS = re.compile(
 )
 # What may bring software behind a purge: a load in any place, an environment, a file that is read.
 BRINGS = re.compile(
-    r"\b(?:module|ml)\s+(?!purge|reset|list|avail|show|spider)\w|\bsource\b|(?m:^\s*\.\s)|\bactivate\b|\b(?:apptainer|singularity|shifter|podman-hpc)\b"
+    r"\b(?:module|ml)\s+(?!purge|reset|list|avail|show|spider)\w|\bsource\b|(?m:^[^\S\n]*\.\s)|\bactivate\b|\b(?:apptainer|singularity|shifter|podman-hpc)\b"
 )
 
 
@@ -187,4 +215,6 @@ RULES = (
     launch_rule("devices-fixed", "environment", "warning", "CUDA_VISIBLE_DEVICES with fewer devices than processes, or with others than the job's", visible_devices, sources.CUDA),
     launch_rule("backend-device", "environment", "error", "a backend or device word of another kind of GPU", backend_word,
                 why="PyTorch is built for one kind of GPU: 'not compiled with CUDA enabled', 'no NCCL'"),
+    launch_rule("bf16-unsupported", "environment", "warning", "bf16 asked of GPUs that do not compute in it (before sm_80)", bf16_word,
+                why="some programs refuse, others are much slower: fp16 with loss scaling is what such a GPU does"),
 )  # fmt: skip
