@@ -109,12 +109,16 @@ def signal(text: str) -> LimitSignal:
     return LimitSignal(name.upper().removeprefix("SIG"), whole(seconds or "300"))
 
 
+# Schedulers' own words for the events of a mail.
+ALSO = {"start": "begin", "time_limit": "limit", "abort": "fail"}
+
+
 def mail(text: str) -> Mail:
     """`ADDRESS`, `ADDRESS:end,fail`, or the events alone. Raises InputError."""
     address, _, events = text.partition(":")
     if address and not events and {one.strip() for one in address.lower().split(",")} <= set(MAIL_EVENTS):
         address, events = "", address
-    said = [one.strip().lower() for one in events.split(",") if one.strip()]
+    said = [ALSO.get(one := word.strip().lower(), one) for word in events.split(",") if word.strip()]
     if "all" in (address.lower(), *said):
         address, said = "" if address.lower() == "all" else address, list(MAIL_EVENTS)
     if unknown := [one for one in said if one not in MAIL_EVENTS]:

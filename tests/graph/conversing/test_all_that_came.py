@@ -200,3 +200,27 @@ def test_code_of_an_answer_that_is_no_script_in_hand_is_told_again() -> None:
     thread.say("how would a job script look on a slurm box?")
     thread.say("and the second?")
     assert "#SBATCH --gres=gpu:4" in thread.player.asked[1][1].text
+
+
+def test_a_quoted_error_inside_a_sentence_is_told_once() -> None:
+    error = "`requests.exceptions.ConnectionError: huggingface.co: Network is unreachable`"
+    thread = Thread(Player("No internet there."))
+    thread.say(f"Two questions on JUWELS Booster:\n(a) are 36 h possible?\n(b) each job ends with {error}, why?")
+    message = thread.player.asked[-1][1].text.rpartition("\nMESSAGE\n")[2]
+    assert message.count("(b) each job ends with") == 1 and "Network is unreachable" in message
+
+
+def test_words_about_a_waiting_job_are_no_output_of_a_scheduler() -> None:
+    thread = Thread(Player("It waits."))
+    thread.say("mi trabajo en marenostrum esta PD (QOSGrpNodeLimit), q hago?")
+    thread.say("y cuantos puedo tener en cola?")
+    assert not any("SCHEDULER OUTPUT" in asked[1].text for asked in thread.player.asked)
+
+
+def test_the_words_above_a_log_say_where_it_ran() -> None:
+    log = (
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=8802214.0. Some of the step tasks have been OOM Killed."
+    )
+    thread = Thread(Player("Host memory."))
+    thread.say(f"job died on delta (1 a100, --mem=32G):\n{log}\nwhat happend")
+    assert thread.player.asked[-1][1].text.startswith("MACHINE delta")

@@ -83,6 +83,7 @@ def test_another_file_that_the_model_types_stays(answer: str) -> None:
         ("Three.\n\n```bash\nsbatch --dependency=afterany:12 {}\n```", True),
         ("Three: `mkdir -p logs && sbatch --open-mode=append \\\n  {} 7`", True),
         ("Three; do not `sbatch {}` before the data is there.", True),
+        ("Three. Do not submit it before the data is there.", True),
         ("Three nodes.", False),
         ("Three, where `{}` had two; see `man sbatch`.", False),
         ("Three.\n\n```bash\nsbatch other-{}\n```", False),
@@ -153,6 +154,19 @@ def test_a_price_is_told_once() -> None:
     edit = call("edit_script", fields={"nodes": "4"})
     assert "What that costs: up to 16 node hours" in led(edit, "Four nodes.", say="4 nodes")[1]
     assert "What that costs" not in led(edit, "4 Knoten: 4 x 4 h = 16 Knotenstunden.", say="4 nodes")[1]
+
+
+def test_a_price_in_the_sites_own_unit_is_told_once() -> None:
+    lumi = Thread(Player("Here it is.\n\n[[rules]]"))
+    lumi.say("lumi, pytorch ddp, 2 nodes, train.py, account project_465000001, 24 hours, standard-g")
+    lumi.player.moves = [call("edit_script", fields={"nodes": "4"}), "4 nodes x 4 x 24 h = 384 GPU-hours."]
+    assert "What that costs" not in lumi.say("4 nodes")
+
+
+def test_a_module_that_is_in_the_script_anyhow_is_not_told_as_left_out() -> None:
+    order = call("edit_script", fields={"modules": "pytorch"})
+    thread, _ = led(order, "It is loaded.", say="please load the pytorch module")
+    assert "not done" not in thread.player.asked[-1][-1].text
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ import pytest
 
 from graph import planning
 from graph.planning.plan import plan
+from graph.planning.request_fields import mail
 from knowledge.catalogue import SHIPPED
 from knowledge.cluster_file import read_cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import (
+    MAIL_EVENTS,
     ArrayAxis,
     Dependency,
     JobArray,
@@ -202,6 +204,48 @@ def test_a_chain_is_submitted_by_a_script_of_its_own(machine: str) -> None:
     bundle = render(planned(machine, chain=3))
     assert "n <= 3" in bundle.files[-1].text
     assert bundle.submit.startswith("bash ")
+
+
+@pytest.mark.parametrize(("machine", "kind"), [(SLURM, "afterok"), (PBS, "afterok"), (LSF, "done"), (FLUX, "afterok")])
+def test_a_chain_may_go_on_only_while_its_jobs_end_well(machine: str, kind: str) -> None:
+    made = planned(machine, chain=3, dependency=Dependency("afterok"))
+    bundle = render(made)
+    assert f"submit '{kind}' " in bundle.files[-1].text and "JOBID" not in bundle.submit
+    assert any("only if that ended well" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    ("machine", "command"),
+    [
+        (SLURM, 'mkdir -p "$SCRATCH/logs" && sbatch --output="$SCRATCH/logs/a.out" '),
+        (PBS, 'mkdir -p "$SCRATCH/logs" && qsub -o "$SCRATCH/logs/a.out" '),
+        (LSF, 'mkdir -p "$SCRATCH/logs" && bsub -o "$SCRATCH/logs/a.out" '),
+        (FLUX, 'mkdir -p "$SCRATCH/logs" && flux batch --output="$SCRATCH/logs/a.out" '),
+    ],
+)
+def test_an_output_with_a_variable_stands_where_a_shell_expands_it(machine: str, command: str) -> None:
+    made = planned(machine, output="$SCRATCH/logs/a.out")
+    assert render(made).submit.startswith(command)
+    assert "$SCRATCH/logs" not in "\n".join(one.text for one in made.directives)
+    assert any("expands no variable" in note for note in made.notes)
+
+
+def test_an_output_with_a_variable_is_refused_where_a_script_submits() -> None:
+    with pytest.raises(InputError, match="expands no variable"):
+        planned(SLURM, output="$SCRATCH/a.out", chain=2)
+
+
+@pytest.mark.parametrize("text", ["end", "END", ":end", ":END"])
+def test_mail_may_be_events_alone(text: str) -> None:
+    assert mail(text) == Mail(None, ("end",))
+
+
+def test_mail_takes_an_address_all_events_and_no_unknown_one() -> None:
+    assert mail("a@b.org:end,begin") == Mail("a@b.org", ("begin", "end"))
+    assert mail("all").events == MAIL_EVENTS and mail("all").address is None
+    assert mail("a@b.org") == Mail("a@b.org")
+    with pytest.raises(InputError, match="'sometimes'"):
+        mail("a@b.org:sometimes")
 
 
 def test_a_job_id_that_is_not_known_yet_is_given_at_submission() -> None:
