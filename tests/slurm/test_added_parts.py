@@ -64,10 +64,11 @@ def bundle_in(folder: Path, program: str, **fields: object) -> Path:
     return folder / bundle.submit.split()[-1]
 
 
-def wait_until(done: object, seconds: float = 60) -> None:
+def wait_until(done: object, seconds: float = 60, folder: Path | None = None) -> None:
+    """Wait; folder: whose files a failure shows."""
     deadline = time.monotonic() + seconds
     while not done():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "nothing happened"
+        assert time.monotonic() < deadline, f"nothing happened\n{printed(folder) if folder else ''}"
         time.sleep(0.2)
 
 
@@ -156,8 +157,8 @@ def test_mail_is_accepted(small_slurm, tmp_path) -> None:  # type: ignore[no-unt
 @have("torch")
 def test_a_requeued_job_goes_on_from_where_it_saved(requeued: Path) -> None:
     """Last of all: the test waits with the job. A start that is brought forward is lost, or comes while the first run
-    still ends on the node, and then the second run fails."""
-    wait_until(lambda: all(len(p.read_text().split()) == 2 for p in requeued.glob("started-*")), 240)
+    still ends on the node, and then the second run fails. On a busy machine the hold and the start take minutes more."""
+    wait_until(lambda: all(len(p.read_text().split()) == 2 for p in requeued.glob("started-*")), 600, requeued)
     for path in requeued.glob("started-*"):
         first, second = (int(word) for word in path.read_text().split())
         assert first == 0 and second > 0
