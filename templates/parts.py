@@ -190,7 +190,7 @@ def submit_function(scheduler: Scheduler) -> list[str]:
         "submit() {",
         "    local waits=()",
         f'    [ -z "$before" ] || waits=({words})',
-        f'    before=$({command} "${{waits[@]}}" {script})',
+        f'    before=$({command} ${{waits[@]+"${{waits[@]}}"}} {script})',
         *([f"    {cut}"] if cut else []),
         '    echo "$2: $before"',
         "}",
@@ -221,7 +221,7 @@ def flux_array(plan: LaunchPlan, name: str) -> str:
         f"for ((task = 0; task <= {last}; task++)); do",
         "    waits=()",
         *([f'    [ "$task" -lt {most} ] || waits=(--dependency="afterany:${{jobs[task - {most}]}}")'] if most else []),
-        f'    jobs+=("$(flux batch "${{waits[@]}}" --env=ARRAY_TASK="$task" {name})")',
+        f'    jobs+=("$(flux batch ${{waits[@]+"${{waits[@]}}"}} --env=ARRAY_TASK="$task" {name})")',
         '    echo "task $task: ${jobs[task]}"',
         "done",
     ]

@@ -94,6 +94,31 @@ def test_a_job_saves_at_the_signal(requeued: Path) -> None:
     wait_until(lambda: len(list(requeued.glob("step-*"))) == 2)
 
 
+# Acts on TERM as on USR1 above; it is the tasks' own, and srun that gets it ends them at once.
+ENDS = """\
+import os, signal, sys, time
+flag = []
+signal.signal(signal.SIGTERM, lambda *_: flag.append(1))
+open("up-" + os.environ["SLURM_PROCID"], "w").close()
+while not flag:
+    time.sleep(0.1)
+time.sleep(1)
+open("saved-" + os.environ["SLURM_PROCID"], "w").close()
+"""
+
+
+def test_a_signal_that_ends_srun_reaches_the_tasks_alone(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    term = LimitSignal("TERM", 300)
+    script = bundle_in(tmp_path, ENDS, strategy="none", nodes=1, gpus_per_node=1, signal=term, queue="regular")
+    slurm = small_slurm("perlmutter")
+    words = ["env", *(f"{name}={value}" for name, value in environment(tmp_path, 4).items())]
+    sent = slurm.run(*words, "sbatch", "--parsable", script.name, folder=tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    wait_until(lambda: (tmp_path / "up-0").exists(), folder=tmp_path)
+    slurm.run("scancel", "--batch", "--signal=TERM", sent.stdout.strip())
+    wait_until(lambda: (tmp_path / "saved-0").exists(), folder=tmp_path)
+
+
 def test_each_task_of_an_array_has_its_arguments(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
     array = JobArray((ArrayAxis("--lr", ("1e-3", "1e-4", "3e-4")),), None, 2)
     script = bundle_in(tmp_path, TELL, strategy="none", nodes=1, gpus_per_node=1, array=array, queue="regular")
