@@ -38,6 +38,9 @@ def machine_for(turn: TurnContext, own: Paste) -> Cluster | None:
     from graph.usecases.diagnose_job import machine_of
 
     scheduler, marked, before = understand_script(own.text).scheduler, machine_of(own.text), carried_from(turn)
+    here = turn.cluster if turn.settled else None
+    if here and not is_stand_in(here) and scheduler in ("none", here.scheduler):
+        return here
     marked = None if marked and marked.id == before else marked  # what is left in it of the machine that it comes from
     mentions = turn.utterance.of_kind("Machine") if marked else ()
     goals = {str(one.value) for one in mentions if GOES_TO.search(turn.words, 0, one.start)}

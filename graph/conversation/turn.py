@@ -16,12 +16,14 @@ from knowledge.types import AskField, JobRequest, LaunchBundle, OfferChoice, Off
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """Everything that a handler may look at."""
+    """Everything that a handler may look at. settled: the machine of the thread is that of the script in hand, whatever
+    other machines the message names."""
 
     state: State
     context: Context
     message: Message
     utterance: Utterance
+    settled: bool = False
 
     @property
     def words(self) -> str:

@@ -119,7 +119,11 @@ class Hand:
         return pending.offers if isinstance(pending, OfferEdit) else ()
 
     def now(self) -> TurnContext:
-        return replace(self.turn, state=self.state)
+        """The turn as it is now. A script that was in hand before, and did not come anew, stays on its machine until a
+        call says otherwise."""
+        was = (self.began.get("request") or JobRequest()).machine
+        settled = bool(self.began.get("bundle") and was and not self.turn.message.scripts)
+        return replace(self.turn, state=self.state, settled=settled)
 
     def script(self) -> Paste:
         """The script in hand, the person's own or ours. Raises InputError where there is none."""

@@ -77,10 +77,27 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and all(getattr(one, name) != value for one in (hand.read, *theirs))
         and not is_said(str(value), words, grows=grows(getattr(before, name), value))
         and not ordered_before(hand, name, value)
+        and not (name == "queue" and is_kind_said(hand, now, value, words))
         and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
     )
+
+
+def is_kind_said(hand: Hand, request: JobRequest, queue: str, words: str) -> bool:
+    """Whether words name the kind of GPU of which a queue's nodes are, and no other queue that is asked of has: `move it
+    to the H100s`."""
+    cluster = hand.context.cluster(request)
+    if cluster is None or is_stand_in(cluster):
+        return False
+
+    def kinds(name: str) -> frozenset[str]:
+        found = cluster.queue(name)
+        models = (cluster.node_type(one).gpus.model for one in (found.node_types if found else ()))
+        return frozenset(word.lower() for model in models for word in re.findall(r"[A-Za-z]+\d+[A-Za-z]*", model))
+
+    new = kinds(queue) - kinds(hand.request.queue or cluster.default_queue.id)
+    return any(re.search(rf"(?i)(?<![A-Za-z\d]){one}(?!\d)", words) for one in new)
 
 
 def asked_in(text: str) -> JobRequest:

@@ -135,10 +135,11 @@ class ScriptDeeds:
         if not start.startswith("#!"):
             raise InputError(NOT_A_SCRIPT.format(file))
         hand.park()
-        hand.set(**{**ASIDE, "jobs": hand.state.get("jobs", ())})
+        here = JobRequest(machine=before.machine, site_words=before.site_words)
+        hand.set(**{**ASIDE, "jobs": hand.state.get("jobs", ()), "request": here})
         hand.set(**in_hand(hand.now(), Paste(file, start)))
         if not hand.request.machine:
-            hand.set(request=replace(hand.request, machine=before.machine, site_words=before.site_words))
+            hand.set(request=replace(hand.request, machine=here.machine, site_words=here.site_words))
         return f"{self.change(fields, patch, text)}\n{KEPT_BESIDE.format(file, held.name)}"
 
     def change(self, fields: Mapping[str, str], patch: Sequence[Swap], text: str) -> str:

@@ -660,7 +660,9 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
 
 
 def take_out(now: Edited, name: str) -> Edited:
-    text = re.sub(rf"[ \t]+{re.escape(name)}(?:[= ]{WRITTEN_VALUE})?(?=\s|\\|$)", "", now.text, count=1)
+    given = rf"{re.escape(name)}(?:[= ]{WRITTEN_VALUE})?"
+    # Alone on a line of the command, it goes with its line.
+    text = re.sub(rf"\n[ \t]*{given}[ \t]*\\(?=\n)|[ \t]+{given}(?=\s|\\|$)", "", now.text, count=1)
     return replace(now, text=text, says=(*now.says, f"{name} taken out")) if text != now.text else now
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from graph.extraction.script import read_script
 from graph.planning.extras import check_array
 from graph.reading.edits import Set
-from graph.usecases.edit_script import Edited, end_of_launch, set_directives, take_out
+from graph.usecases.edit_script import WRITTEN_VALUE, Edited, end_of_launch, set_directives
 from graph.usecases.own_lines import AS_PATCH, beside_launch, scheduler_of
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -44,16 +44,28 @@ def over_arguments(now: Edited, array: JobArray, scheduler: Scheduler) -> Edited
     """The script whose program gets the values of its task, in the place of those that it has."""
     array = replace(array, axes=tuple(as_given(now.text, one) for one in array.axes))
     lines, words = task_values(array, scheduler)
-    for one in array.axes:
-        now = take_out(now, one.option) if one.option else now
     at = end_of_launch(now.text)
     if not at or read_script(now.text).program is None:
         raise InputError(AS_PATCH)
-    text = f"{now.text[:at]} {' '.join(words)}{now.text[at:]}"
+    text, behind = now.text, list[str]()
+    for one, word in zip(array.axes, words, strict=True):
+        changed = with_word(text, one.option, word) if one.option else text
+        behind += [word] if changed == text else []
+        text = changed
+    at = end_of_launch(text)
+    text = f"{text[:at]} {' '.join(behind)}{text[at:]}" if behind else text
     now = replace(now, text=text, says=(*now.says, f"`{' '.join(words)}`: the task's own"))
     for line in lines:
         now = beside_launch(now, line)
     return now
+
+
+def with_word(text: str, option: str, word: str) -> str:
+    """The text whose launch gives an option as the word says, in the place where it has it."""
+    command = read_script(text).training
+    begin = sum(map(len, text.splitlines(keepends=True)[: command.line - 1])) if command else 0
+    held = re.compile(rf"(?<=\s){re.escape(option)}(?:[= ]{WRITTEN_VALUE})?(?=\s|\\|$)").search(text, begin)
+    return f"{text[: held.start()]}{word}{text[held.end() :]}" if held else text
 
 
 def as_given(text: str, axis: ArrayAxis) -> ArrayAxis:
