@@ -125,14 +125,24 @@ def as_sent(message: Message, text: str, shown: Mapping[str, str]) -> str:
             told.append(hide(row))
     whole = "\n".join((text, *told))  # words are told with their keys hidden
     more = [row for row in message.words.splitlines() if row.strip() and row.strip() not in whole]
-    return "\n".join([*told, *(row for row in more if not is_rest(row, text))]).strip()
+    return "\n".join([*told, *(row for row in more if not typed_row(row, text))]).strip()
 
 
-def is_rest(row: str, text: str) -> bool:
-    """Whether a row is what is left of one of a text's, out of which a quoted piece was taken."""
-    before, quotes, behind = row.strip().partition("``")
-    whole = re.compile(f"{re.escape(before)}`[^`\n]+`{re.escape(behind)}")
-    return bool(quotes) and whole.search(text) is not None
+def typed_row(row: str, text: str) -> str:
+    """The row of a text of which another is what was left once a quoted piece or a polite form was taken out of it;
+    empty where there is none."""
+    left = re.findall(r"\w+", row)
+    for one in text.splitlines() if left else ():
+        words = iter(re.findall(r"\w+", one))
+        if all(word in words for word in left):
+            return one
+    return ""
+
+
+def as_typed(words: str, text: str) -> str:
+    """The person's words with each of their rows as it was typed."""
+    rows = (row if row.strip() in text else hide(typed_row(row, text)) or row for row in words.splitlines())
+    return "\n".join(rows)
 
 
 def script(paste: Paste, own: bool, most: int) -> str:

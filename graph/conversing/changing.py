@@ -24,6 +24,7 @@ from graph.conversing.swaps import swapped
 from graph.conversing.tools import Swap
 from graph.debugging.remedies import price, request_of
 from graph.debugging.remedies import says as in_words
+from graph.extraction.batch_numbers import batch_numbers
 from graph.extraction.script import read_script
 from graph.extraction.script_record import gpu_kind_of, record_of
 from graph.nodes.debug import as_planned
@@ -55,6 +56,7 @@ OTHER_NODES = "the launch counts {} nodes, the job has {}"
 STILL = "wrong before, and still so: {}"
 IN_TEXT = "the text has another value, or none"
 KEPT = "kept: the remarks of lines {} (only a patch takes remarks out)"
+OF_BATCH = re.compile(r"; the global batch [^;]*")
 # What of a script of ours is a field, however its text says it.
 SIZED = (*WEIGHTY, "account")
 AS_IT_IS = "{}={}: the script has that already"
@@ -244,11 +246,20 @@ def put_orders(
         now, wrong, _ = with_those(orders)
         told += wrong
         if now.text != script.text.replace("\r\n", "\n"):
-            text = in_its_lines(script.text, now.text)
-            told.append(take_text(hand, script, text, *now.says, ordered=is_order and bool(orders) and not patched))
+            text, says = in_its_lines(script.text, now.text), now.says
+            if patched and sizes_told(plain) != sizes_told(
+                script.text
+            ):  # what becomes of a batch is of the text before
+                says = tuple(OF_BATCH.sub("", one) for one in says)
+            told.append(take_text(hand, script, text, *says, ordered=is_order and bool(orders) and not patched))
             script = hand.state.get("own") or own
             plain = script.text.replace("\r\n", "\n")
     return told
+
+
+def sizes_told(text: str) -> list[tuple[str, int]]:
+    """Each number of a batch that a script gives, with its option."""
+    return [(one.option, one.value) for one in batch_numbers(text)]
 
 
 def in_its_lines(before: str, after: str) -> str:
@@ -354,11 +365,16 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
         """What speaks against these hunks."""
         return against(hand, before, with_hunks(before, some), cluster) if some else []
 
+    def needs_queue(before: str, without: tuple[Hunk, ...], whole: tuple[Hunk, ...]) -> bool:
+        """Whether the sizes, of which some were wrong before, are right in the other queue alone."""
+        left, cured = (errors_in(with_hunks(before, some), cluster) for some in (without, whole))
+        return bool(speaks(without)) or cured < left
+
     possible = hunks if ordered else most_of(hunks, lambda some: not speaks(some))
     # Where only another queue takes the sizes that were ordered, it is part of the order: half of it would be none.
     ordered = ordered or (
         unordered(hand, before, possible, cluster) == ("queue",)
-        and bool(speaks(tuple(one for one in possible if not asks_queue(before, one, cluster))))
+        and needs_queue(before, tuple(one for one in possible if not asks_queue(before, one, cluster)), possible)
     )
     free = possible if ordered else most_of(possible, lambda some: not unordered(hand, before, some, cluster)
                                             and not speaks(some))  # fmt: skip
@@ -450,6 +466,11 @@ def launched_apart(text: str) -> set[tuple[int, int]]:
     command = read_script(text).training
     counts = {int(one["value"]) for one in NODES.finditer(" ".join(command.argv))} if command else set()
     return {(one, script.nodes) for one in counts if script.nodes and one != script.nodes}
+
+
+def errors_in(text: str, cluster: Cluster | None) -> int:
+    """How many errors the checks find in a script."""
+    return sum(one.severity == "error" for one in check(text, cluster))
 
 
 def new_errors(before: str, after: str, cluster: Cluster | None) -> list[str]:

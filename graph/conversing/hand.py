@@ -137,7 +137,7 @@ class Hand:
         cluster = self.context.catalogue.find(name) or self.drafted(name)
         if cluster is None:
             near = ", ".join(self.context.catalogue.nearest(name))
-            hint = f"near: {near}" if near else "see compare_clusters"
+            hint = f"{f'near: {near}; ' if near else ''}one that nobody described is '{YOURS}', drafted as it was told"
             raise InputError(f"no machine '{name[:40]}' is known; {hint}")
         return cluster
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from graph.conversing.briefing import as_typed
 from graph.conversing.earlier import still_offered
 from graph.conversing.hand import cut, in_outline, shortened
 from graph.reading.message import DIRECTIVE, SHEBANG
@@ -50,7 +51,7 @@ def remembered(
     """
     told = answered if answered is not None else " ".join(getattr(one, "text", "") for one in after.get("said", ()))
     one = Exchange(
-        shortened(words, MOST_SAID),
+        shortened(as_typed(words, after.get("text", "")), MOST_SAID),
         in_outline(without_scripts(told, after), MOST_ANSWERED),
         facts_in_short(found or {}),
     )

@@ -77,11 +77,22 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and all(getattr(one, name) != value for one in (hand.read, *theirs))
         and not is_said(str(value), words, grows=grows(getattr(before, name), value))
         and not ordered_before(hand, name, value)
+        and not (name == "gpus_per_node" and charged_whole(hand, now))  # more of a node costs nothing there
         and not (name == "queue" and is_kind_said(hand, now, value, words))
         and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
     )
+
+
+def charged_whole(hand: Hand, request: JobRequest) -> bool:
+    """Whether the machine charges a job its nodes, however much of them it uses."""
+    cluster = hand.context.cluster(request)
+    if cluster is None or is_stand_in(cluster):
+        return False
+    queue = cluster.queue(request.queue) if request.queue else None
+    whole = cluster.whole_nodes or bool(queue and queue.whole_nodes)
+    return whole or (cluster.charge is not None and cluster.charge.per == "node")
 
 
 def is_kind_said(hand: Hand, request: JobRequest, queue: str, words: str) -> bool:

@@ -14,7 +14,7 @@ from graph.conversing.tools import BoundTool, as_text, checked, deed
 from graph.modelling.model import ToolCall
 from graph.planning.request_fields import FIELDS, with_fields
 from graph.undescribed import NO_CARD, is_stand_in, told_draft
-from knowledge.errors import MapleError
+from knowledge.errors import InputError, MapleError
 from knowledge.types import JobRequest, Offer, OfferRows
 
 DEFAULT_FACTS = ("queues", "nodes")
@@ -37,6 +37,7 @@ IN_SHORT = {
 # Letters of one answer with facts; the pages in it are numbers when it is told.
 MOST_FACTS = 6600
 MORE_MATTERS = "Not told for room, ask for it by itself: {}."
+NOBODY = "nobody described {}: what you know of it you tell from memory, as such"
 NOT_KNOWN = "not done: {}={}: nobody described that machine; {}"
 
 
@@ -68,8 +69,10 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
     ]
 
     def plan_resources(machines: Sequence[str] = (), **given: object) -> object:
-        drafts = [one for name in machines if is_stand_in(one := hand.known(name))]
-        told = ""
+        known, others = described(machines)
+        drafts = [] if known else [one for name in others if is_stand_in(one := hand.known(name))]
+        told = NOBODY.format(", ".join(others)) if known and others else ""
+        machines = known or machines
         if drafts:  # nobody knows its limits; its card is enough to say what fits
             card = drafts[0].node_types[0].gpus.model
             told = NOT_KNOWN.format("machines", ", ".join(machines), "weighed by its card alone, or usual GPUs")
@@ -79,6 +82,18 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
         if rows and not hand.offers:
             hand.set(pending=OfferRows(rows))
         return f"{told}\n{as_text(answer)}" if told else answer
+
+    def described(names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The machines of those names that somebody described, and the others."""
+        known = [name for name in names if hand.context.catalogue.find(name)]
+        return known, [name for name in names if name not in known]
+
+    def compare_clusters(machines: Sequence[str] = ()) -> object:
+        known, others = described(machines)
+        if others and not known:
+            raise InputError(NOBODY.format(", ".join(others)))
+        answer = shared["compare_clusters"](machines=tuple(known))
+        return f"{NOBODY.format(', '.join(others))}\n{as_text(answer)}" if others else answer
 
     def check_script() -> object:
         text, cluster = hand.script().text, hand.context.cluster(hand.request)
@@ -98,6 +113,7 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
         "write_script": deeds.write_script,
         "check_script": check_script,
         "cluster_facts": cluster_facts,
+        "compare_clusters": compare_clusters,
     }
     return {one.tool.name: replace(one, run=runs.get(one.tool.name, one.run)) for one in made}
 

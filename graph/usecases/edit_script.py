@@ -397,7 +397,10 @@ def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) 
             new = queue_meant(cluster, str(new))
         if new is None or new == old:
             continue
-        text = set_field(now.text, name, old, new, cluster)
+        if name == "queue" and cluster is not None and queue_options(cluster, str(new)):
+            text = set_queue(now.text, str(old or ""), str(new), cluster)
+        else:
+            text = set_field(now.text, name, old, new, cluster)
         if text != now.text:
             counts = FOLLOWS if name == "nodes" and launch_of(text) != launch_of(now.text) else ""
             counts += besides(now.text, old, new) if name == "nodes" else ""
@@ -429,6 +432,41 @@ def queue_of(text: str, read_so: str | None, cluster: Cluster | None) -> str | N
     """The queue that the script names: of a partition and a quality of service the one that is a queue there."""
     named = [one.value for o in DIRECTIVES["queue"] if (one := read_script(text).active.get(o))]
     return next((one for one in named if cluster and one in {queue.id for queue in cluster.queues}), read_so)
+
+
+def queue_options(cluster: Cluster, name: str) -> dict[str, str]:
+    """Partition and quality of service by which a Slurm machine's own scripts ask for a queue; empty elsewhere."""
+    queue = cluster.queue(name)
+    if queue is None or cluster.scheduler != "slurm":
+        return {}
+    facts = (
+        one
+        for one in cluster.directives
+        if one.when == "always"
+        and (not one.queues or queue.id in one.queues)
+        and (not one.node_types or set(one.node_types) & set(queue.node_types))
+    )
+    found = (re.fullmatch(r"--(partition|qos)=(\S+)", one.text) for one in facts)
+    return {one[1]: one[2].replace("{queue}", queue.id) for one in found if one}
+
+
+def set_queue(text: str, old: str, new: str, cluster: Cluster) -> str:
+    """The text with both options of a queue as the machine asks for it, and none left of the queue before."""
+    if record_of(read_script(text)).scheduler != "slurm":
+        return text
+    wanted, before = queue_options(cluster, new), queue_options(cluster, old)
+    for option in ("partition", "qos"):
+        held, lines = read_script(text).active.get(option), text.splitlines(keepends=True)
+        value = wanted.get(option)
+        if held is not None and value:
+            head, _, tail = lines[held.line - 1].rpartition(held.value)
+            lines[held.line - 1] = f"{head}{value}{tail}"
+        elif held is not None and held.value in (old, before.get(option)):
+            del lines[held.line - 1]
+        text = "".join(lines)
+        if held is None and value and not (option == "partition" and "qos" in wanted and not before):
+            text = with_directive(text, Word(f"--{option}=", value), PREFIX["slurm"])
+    return text
 
 
 def queue_meant(cluster: Cluster, said: str) -> str:

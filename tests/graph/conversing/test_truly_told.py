@@ -84,7 +84,7 @@ def test_an_array_in_the_programs_own_form_and_by_its_indices() -> None:
     hydra = OWN.replace("--lr 1e-4 --bs 8", "lr=1e-4 bs=8")
     thread = own(call("edit_script", fields={"array": "lr=1e-3,1e-4"}), "Done.", script=hydra)
     thread.say("an array over lr 1e-3 and 1e-4")
-    assert 'bs=8 lr="${LR_VALUES[TASK]}"' in thread.script
+    assert 'lr="${LR_VALUES[TASK]}" bs=8' in thread.script
     for value in ("1-10%3", "0-9"):
         thread = own(call("edit_script", fields={"array": value}), "Done.")
         thread.say(f"an array of {value}")
