@@ -114,6 +114,12 @@ class Masker:
         whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
         return any(value in told and whole.search(told) for told in self.coined)
 
+    def is_known(self, name: str) -> bool:
+        """Whether a model wrote a name itself, which nobody had told it: it was sent none but by placeholders."""
+        told = name in self.known or name in self.table.names.values()
+        whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+        return not told and any(name in one and whole.search(one) for one in self.coined)
+
     def go_on(self, names: Iterable[tuple[str, str]]) -> Masker:
         """Keep the placeholders (name, value) of an earlier exchange: the same thing is called the same again."""
         self.table.keep(names)
@@ -136,7 +142,7 @@ class Masker:
                 named = kind in RANKS and names_nobody(text, start, end)
                 # A key is nobody's only where it stands so in our pages, with the word before it.
                 told = with_word_before(text, start, end) if kind == "KEY" else text[start:end]
-                coined = kind == "KEY" and self.is_coined(text, start, end)
+                coined = self.is_coined(text, start, end) if kind == "KEY" else self.is_known(text[start:end])
                 if not (named or coined or self.public(told, kind)):
                     spans.add(start, end, kind)
             self.looked[text] = tuple(spans)

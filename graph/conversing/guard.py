@@ -29,7 +29,7 @@ from graph.conversing.dangers import dangerous, note, spoken, without_dangers
 from graph.conversing.ground import Ground, stands
 from graph.conversing.hand import lines_that_do
 from graph.conversing.limits import judge
-from graph.conversing.numbers import values_in
+from graph.conversing.numbers import times_in, values_in
 from graph.nodes.verify import worded
 from graph.verification.checks import check
 from graph.waiting.languages import language_of
@@ -324,7 +324,7 @@ class Guard:
         odd += [f"`{one}`" for one in paths_of(plain) if not ground.has_path(one, at)]
         odd += [address for host, address in hosts_of(plain).items() if not self.is_known_host(host, at)]
         found = judge(plain, ground, at, self.worked.get(self.part, ()), language) if at and not code else None
-        self.worked.setdefault(self.part, set()).update(values_in(plain))
+        self.worked.setdefault(self.part, set()).update(values_in(plain) | times_in(plain))
         if found:
             odd += found.odd
             self.derived |= found.derived
@@ -366,6 +366,8 @@ def written_to_file(rows: Sequence[str]) -> tuple[str, list[str]]:
 def is_whole_script(rows: Sequence[str]) -> bool:
     """Whether it is a script that could be handed in, and not some lines of one."""
     directives = [row for row in rows if SCRIPT_LINE.match(row)]
+    if not next((row for row in rows if row.strip()), "").startswith("#!"):
+        return False  # lines for a script of theirs
     works = any(row.strip() and not row.lstrip().startswith("#") for row in rows)
     return len(directives) >= LEAST_DIRECTIVES and works
 

@@ -145,6 +145,8 @@ class Hand:
         """What is certain of a machine that nobody described and the person named; None where it may be a slip."""
         held = [one.machine for one in (self.request, self.read) if one.machine and one.site_words]
         called = next((one for one in held if squash(one) == squash(name)), None)
+        if called is None and squash(name) == squash(YOURS):
+            called = next(iter(held), YOURS)
         if called is None and (not self.is_told(name) or slips(name, self.context.catalogue)):
             return None
         if called is None and plain(name) not in plain(self.words):

@@ -96,8 +96,8 @@ def charged_whole(hand: Hand, request: JobRequest) -> bool:
 
 
 def is_kind_said(hand: Hand, request: JobRequest, queue: str, words: str) -> bool:
-    """Whether words name the kind of GPU of which a queue's nodes are, and no other queue that is asked of has: `move it
-    to the H100s`."""
+    """Whether words name the kind of GPU that a queue's nodes have and those of the queue before do not: `move it to
+    the H100s`."""
     cluster = hand.context.cluster(request)
     if cluster is None or is_stand_in(cluster):
         return False

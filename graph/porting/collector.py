@@ -19,6 +19,7 @@ from knowledge.word_lists import word_set
 
 OWN_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 KEY = "a key or token, export it before you submit"
+NEW_PLACE = "a path of the script before: put its new place here"
 UNSET = "of the machine before, put your own place at the top and take this line out"
 # Set in the new script itself, or by every shell.
 GIVEN = word_set(
@@ -177,7 +178,7 @@ class Collector:
         found = []
         for name, variable in self.variables.items():
             if is_elsewhere(variable.value, self.script) and there.isdisjoint(tuple(inner_names(variable.value))[:1]):
-                self.variables[name] = replace(variable, why="a path of the script before: put its new place here")
+                self.variables[name] = replace(variable, why=NEW_PLACE)
                 found.append(f"{name}={variable.value}")
         if found:
             them = "is a path on {}: replace it" if len(found) == 1 else "are paths on {}: replace them"

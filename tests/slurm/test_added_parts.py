@@ -182,7 +182,7 @@ def test_mail_is_accepted(small_slurm, tmp_path) -> None:  # type: ignore[no-unt
 @have("torch")
 def test_a_requeued_job_goes_on_from_where_it_saved(requeued: Path) -> None:
     """Last of all: the test waits with the job. A start that is brought forward is lost, or comes while the first run
-    still ends on the node, and then the second run fails. On a busy machine the hold and the start take minutes more."""
+    still ends on the node, and then the second run fails. A busy machine takes minutes more."""
     wait_until(lambda: all(len(p.read_text().split()) == 2 for p in requeued.glob("started-*")), 600, requeued)
     for path in requeued.glob("started-*"):
         first, second = (int(word) for word in path.read_text().split())
