@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -17,14 +18,18 @@ from graph.conversing.hand import Hand
 from graph.conversing.looking import Looking
 from graph.conversing.memory import remembered, script_told
 from graph.conversing.notes import notes_of
+from graph.conversing.orders import MOST_AGREEING
 from graph.conversing.read_sizes import without_doubtful
 from graph.conversing.rules_told import is_beside_their_own
 from graph.conversing.sources import Numbered
+from graph.conversing.trials import ORDERS
 from graph.extraction.request import understand
 from graph.state import State
 from knowledge.types import JobRequest, Made, Said, Say
 
 TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
+# What a report may tell of a job too.
+NAMED = ("machine", "site_words", "source_machine", "framework", "strategy", "model", "entry", "account", "environment")
 # What the model's own deeds decide, or the turn itself; all else that the rules read is kept for the next turn.
 DECIDED = (
     frozenset(CLEAN)
@@ -106,7 +111,8 @@ def fallen_back(ruled: State, trouble: str) -> State:
 def spoken_of(hand: Hand) -> JobRequest:
     """The job of the turns before a script: what the person stated, which nobody guessed.
 
-    A question orders nothing: it only gives a name (a machine, a file, an account, a model) where there is none.
+    A question or a report orders nothing: it only gives a name (a machine, a file, an account, a model) where there is
+    none, for a number in it may be of anything.
     """
     request, read, clauses = hand.request, hand.read, hand.turn.utterance.clauses
     clauses = tuple(one for one in clauses if one.scope in ("plain", "corrected"))
@@ -115,6 +121,10 @@ def spoken_of(hand: Hand) -> JobRequest:
     if heard and heard.intent in ("generate", "port"):
         known = hand.context.catalogue.find(heard.request.machine or "")
         sure = without_doubtful(heard.request, stated, request)
+        orders = hand.turn.utterance.main.share("write", "port", "edit", "reply") >= ORDERS
+        if not orders and len(stated.split()) > MOST_AGREEING:
+            sure = replace(request, **{name: getattr(sure, name) for name in NAMED})
+        sure = sure if looks_named(sure.entry) else replace(sure, entry=request.entry)
         request = replace(sure, machine=known.id if known else request.machine)
     if is_beside_their_own(hand.turn):  # of which of the two machines a size is, no rule can tell
         request = replace(request, **dict.fromkeys(SIZE))  # type: ignore[arg-type]
@@ -123,8 +133,14 @@ def spoken_of(hand: Hand) -> JobRequest:
     machines = hand.turn.utterance.machines()
     spoken = read.machine if read.machine in machines else machines[0] if len(machines) == 1 else None
     names = {"machine": spoken, "entry": read.entry, "account": read.account, "model": read.model}
+    names |= {name: None for name in ("entry", "account") if not looks_named(names[name])}
     kept = {name: value for name, value in names.items() if getattr(request, name) is None}
     return replace(request, **kept)  # type: ignore[arg-type]
+
+
+def looks_named(name: str | None) -> bool:
+    """Whether it looks like a program's file or an account, and no word of a sentence or path of a warning."""
+    return bool(name) and "site-packages" not in str(name) and re.search(r"[\d_.-]", str(name)) is not None
 
 
 def read_by(ruled: State) -> State:
