@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from graph.context import Context
-from graph.reading.message import Message, take_apart
+from graph.reading.message import DIRECTIVE, Message, take_apart
 from graph.reading.reader import plain_orders, read_utterance
 from graph.reading.utterance import Clause, ThreadView, Utterance
 from graph.state import State
@@ -163,8 +163,13 @@ SUBMIT_BY_SIGN = {
 SIGN = re.compile(r"^#(\$ -|PJM|OAR|@)(?=\s|\w)", re.M)
 
 
+SUBMITS_OTHERS = re.compile(r"(?m)^[^\S\n]*(?:\w+=\$\()?(?:sbatch|qsub|bsub|flux batch)\b")
+
+
 def bundle_of(own: Paste, scheduler: str) -> LaunchBundle:
-    """A person's own script as what is handed over; one without directives is run."""
+    """A person's own script as what is handed over; one without directives, or that submits others, is run."""
     sign = SIGN.search(own.text)
+    if sign is None and SUBMITS_OTHERS.search(own.text) and not any(map(DIRECTIVE.match, own.text.splitlines())):
+        scheduler = "none"
     how = SUBMIT.get(scheduler) or (SUBMIT_BY_SIGN[sign[1]] if sign else "bash {}")
     return LaunchBundle(own.name, own.text, (), how.format(own.name))

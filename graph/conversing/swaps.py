@@ -10,6 +10,8 @@ from graph.conversing.tools import Swap
 from knowledge.errors import InputError
 
 SHOWN = 80
+# What a model is told in the place of a key.
+HIDDEN = re.compile(r"<hidden>|<KEY_\d+>")
 
 
 def swapped(text: str, patch: Sequence[Swap]) -> tuple[str, tuple[str, ...]]:
@@ -44,9 +46,16 @@ def misplaced(swap: Swap, rows: Sequence[str]) -> str:
     if not 1 <= line <= len(rows):
         return f"there is no line {line}; the script has {len(rows)}"
     wanted = old.rstrip("\n").split("\n")
-    if old and [one.strip() for one in rows[line - 1 : line - 1 + len(wanted)]] != [one.strip() for one in wanted]:
+    held = rows[line - 1 : line - 1 + len(wanted)]
+    if old and not (len(held) == len(wanted) and all(map(is_row, held, wanted))):
         return f"line {line} is `{rows[line - 1][:SHOWN]}`"
     return ""
+
+
+def is_row(row: str, told: str) -> bool:
+    """Whether a row is the one that was told, but for blanks around it; what stands for a key may be any word."""
+    parts = HIDDEN.split(told.strip())
+    return re.fullmatch(r"\S+".join(map(re.escape, parts)), row.strip()) is not None
 
 
 def place(old: str, rows: Sequence[str]) -> tuple[int, int] | None:
@@ -59,7 +68,11 @@ def place(old: str, rows: Sequence[str]) -> tuple[int, int] | None:
         return (0, 0)
     wanted = [one.strip() for one in old.strip("\n").split("\n")]
     bare = [one.strip() for one in rows]
-    found = [at for at in range(len(rows)) if bare[at : at + len(wanted)] == wanted]
+    if any(map(HIDDEN.search, wanted)):
+        ends = range(len(rows) - len(wanted) + 1)
+        found = [at for at in ends if all(map(is_row, bare[at : at + len(wanted)], wanted))]
+    else:
+        found = [at for at in range(len(rows)) if bare[at : at + len(wanted)] == wanted]
     return (found[0], found[0] + len(wanted)) if len(found) == 1 and text.count(old) < 2 else None
 
 

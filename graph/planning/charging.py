@@ -101,5 +101,7 @@ def further_price(request: JobRequest, cluster: Cluster | None) -> str:
     only = [puts_itself_back(request, cluster.scheduler), (request.chain or 1) > 1, request.array is not None]
     word = ("starts", "jobs", "tasks")[only.index(True)] if only.count(True) == 1 else "runs"
     own, unit = charge_of(request, cluster), cluster.charge.unit if cluster.charge else ""
+    if own is not None and unit.replace("-", " ") == "node hours":  # of a shared node a part
+        return f"{count:,} {word}, up to {amount(own * count)} node hours in all"
     as_charged = f" ({amount(own * count)} {unit})" if own is not None and in_site_unit(request, cluster) else ""
     return f"{count:,} {word}, up to {amount(all_hours(request, cluster))} node hours in all{as_charged}"
