@@ -10,6 +10,7 @@ from assistant.printing.markdown import fenced as fenced
 from assistant.printing.markdown import numbered as numbered
 from assistant.printing.markdown import print_markdown
 from assistant.saving import files as files
+from knowledge.masking import hide
 from knowledge.types import Assumption, Made, Question, Refusal
 
 MOST_NUMBERED = 9
@@ -57,7 +58,7 @@ def script(made: Made, whole: bool) -> str:
             for file_name, text in files(made.bundle)
         ]
     if made.diff:
-        parts.append(fenced("", made.diff, "diff"))
+        parts.append(fenced("", without_keys(made.diff), "diff"))
         parts += ["All else stays; *show the script* prints it whole."] * (whole and not made.submit_told)
     parts.append(handed_in(made))
     rest = [a for a in made.assumptions if a is not account]
@@ -65,6 +66,12 @@ def script(made: Made, whole: bool) -> str:
         parts.append("Assumed (say otherwise to change):\n\n" + "\n".join(f"- {assumed(a)}" for a in rest))
     parts += [f"Note: {note}" for note in made.notes]
     return "\n\n".join(part for part in parts if part)
+
+
+def without_keys(diff: str) -> str:
+    """A difference as it is shown: what goes, or stands beside a change, without the keys in it. What is new stays as it
+    is, for it has to be right."""
+    return "\n".join(row if row.startswith("+") else hide(row) for row in diff.splitlines())
 
 
 def handed_in(made: Made) -> str:

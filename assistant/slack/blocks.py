@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from assistant.drawing import assumed, files, headline, numbered, placeholder, reminder, so_far
+from assistant.drawing import assumed, files, headline, numbered, placeholder, reminder, so_far, without_keys
 from assistant.events import Answer, Asked, Diagnosed, Error, Event, Known, Refused, Script, Text
 from assistant.printing.documents import diagnosis_document
 from assistant.printing.markdown import part_of
@@ -169,7 +169,7 @@ def uploads(events: Iterable[Event]) -> Iterator[SlackPart]:
     for made in (event.made for event in events if isinstance(event, Script)):
         found += [Upload(name, text, name) for name, text in files(made.bundle)]
         if made.diff:
-            found.append(Upload(f"{made.bundle.name}.diff", made.diff, f"{made.bundle.name}: changes"))
+            found.append(Upload(f"{made.bundle.name}.diff", without_keys(made.diff), f"{made.bundle.name}: changes"))
     if found:
         yield SlackPart("files", files=tuple(found))
 

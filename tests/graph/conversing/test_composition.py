@@ -267,3 +267,13 @@ def test_what_comes_back_of_an_own_script_has_its_machines_name() -> None:
     assert "for Perlmutter" in thread.say("make it 2 hours")
     told = thread.say("undo")
     assert "for Perlmutter" in told and "your machine" not in told and "1:00:00" in told
+
+
+def test_a_difference_repeats_no_key_that_it_takes_out() -> None:
+    key = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456"
+    own = f"#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gpus=1\nexport HF_TOKEN={key}\npython train.py\n"
+    swap = {"line": 4, "old": "export HF_TOKEN=<hidden>", "new": 'export HF_TOKEN="$(cat "$HOME/.hf")"'}
+    thread = Thread(Player("A token stands in it.", call("edit_script", patch=[swap]), "Out."))
+    thread.say(f"check this\n```bash\n{own}```")
+    told = thread.say("take the token out")
+    assert 'HF_TOKEN="$(cat' in told and key not in told and key not in thread.script
