@@ -69,8 +69,8 @@ def script(made: Made, whole: bool) -> str:
 
 
 def without_keys(diff: str) -> str:
-    """A difference as it is shown: what goes, or stands beside a change, without the keys in it. What is new stays as it
-    is, for it has to be right."""
+    """A difference as it is shown: what goes, or stands beside a change, without the keys in it; what is new has to be
+    right as it is."""
     return "\n".join(row if row.startswith("+") else hide(row) for row in diff.splitlines())
 
 

@@ -47,6 +47,9 @@ NO_LAUNCH = (
     "write_script. Or write_script makes a job that runs the file as it is: entry: bash {}"
 )
 TAKEN = "nobody said its scheduler: taken for slurm. If you know it: edit_script, fields scheduler=pbs (lsf, flux)"
+OURS_IN_HAND = (
+    "the script in hand is ours: port_script without text carries it, edit_script with text changes its lines"
+)
 KEPT_BESIDE = "{0} is a script of its own, in hand now; {1} is kept beside it as it was (file={1} turns to it)"
 NO_FILE = "no file '{}' is in this thread; there are {} (a new one: give what it has, purpose order)"
 NOT_A_SCRIPT = "{} is made anew with its script: give its text, whole, in your answer"
@@ -59,6 +62,7 @@ class ScriptDeeds:
     """The tools that change the thread in hand."""
 
     hand: Hand
+    unported: Hand | None = None
 
     def write_script(
         self, machine: str, more_fields: Mapping[str, str] | None = None, text: str = "", file: str = "", **given: Any
@@ -160,6 +164,11 @@ class ScriptDeeds:
         cluster, source = hand.known(machine), hand.script()
         if text and hand.state.get("own"):
             return port_text(hand, cluster, (), text, fields)
+        if text and self.unported:  # carried there by our templates in this turn, and now in its own lines
+            hand.go_back(self.unported)
+            return port_text(hand, cluster, (), text, fields)
+        if text:
+            raise InputError(OURS_IN_HAND)
         try:
             carried = carried_over(source.text)
         except InputError as error:
@@ -172,6 +181,7 @@ class ScriptDeeds:
         if "gpus_per_node" in given and not {"nodes", "total_gpus"} & set(given):  # as many nodes as it has
             start = replace(start, nodes=understand_script(source.text).nodes or 1)
         begins = State(source=source.text, own=None, left_to_us=())
+        self.unported = hand.kept() if hand.state.get("own") else None
         request, left, wrong = taken(hand, start, given, given, begins)
         told = decide(
             hand, request, hand.cluster_of(request), begins, given={one: given[one] for one in given if one not in left}

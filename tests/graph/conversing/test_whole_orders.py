@@ -153,3 +153,15 @@ def test_a_schedulers_report_of_a_job_is_its_log() -> None:
 def test_a_line_typed_at_a_prompt_is_no_line_of_the_script() -> None:
     came = take_apart("#!/bin/bash\n#SBATCH -N 1\nsrun python a.py\n[jdoe@login04 run]$ sbatch job.sh\nand now?", ())
     assert came.scripts[0].text == "#!/bin/bash\n#SBATCH -N 1\nsrun python a.py"
+
+
+def test_the_own_lines_of_a_port_take_the_place_of_the_templates() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g\n#SBATCH -N 2\n#SBATCH --gpus-per-node=8\n"
+        "#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=7\n#SBATCH -t 24:00:00\nsrun python train.py --my own\n"
+    )
+    ours = LEONARDO.replace("#SBATCH --account=IscrC_ABC\n#SBATCH --partition=boost_usr_prod", "#SBATCH -p booster")
+    port = call("port_script", machine="lumi", fields={"account": "project_465000001"})
+    thread = Thread(Player(port, call("port_script", machine="lumi", text=text), "Done. [[no notes]]"))
+    told = thread.say(f"port this from JUWELS Booster to LUMI, account project_465000001\n```bash\n{ours}```")
+    assert thread.script.rstrip() == text.rstrip() and told.count("#!/bin/bash") == 1
