@@ -10,6 +10,8 @@ from assistant.printing.markdown import fenced as fenced
 from assistant.printing.markdown import numbered as numbered
 from assistant.printing.markdown import print_markdown
 from assistant.saving import files as files
+from graph.porting.exported_keys import NOT_SHOWN
+from graph.porting.exported_keys import without_keys as shown
 from knowledge.masking import hide
 from knowledge.types import Assumption, Made, Question, Refusal
 
@@ -54,9 +56,10 @@ def script(made: Made, whole: bool) -> str:
         parts.append("Changed: " + "; ".join(one.rstrip(".") for one in made.changes) + ".")
     if whole and not made.diff:
         parts += [
-            fenced(file_name, text, "bash" if file_name == made.bundle.name else "")
+            fenced(file_name, shown(text), "bash" if file_name == made.bundle.name else "")
             for file_name, text in files(made.bundle)
         ]
+        parts += [NOT_SHOWN] * any(shown(text) != text for _, text in files(made.bundle))
     if made.diff:
         parts.append(fenced("", without_keys(made.diff), "diff"))
         parts += ["All else stays; *show the script* prints it whole."] * (whole and not made.submit_told)

@@ -33,6 +33,7 @@ from graph.planning.patches import is_in, patches_between
 from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
 from graph.porting.collector import NEW_PLACE
+from graph.porting.exported_keys import keys_from_shell
 from graph.reading.message import SCRIPT_FILE
 from graph.undescribed import is_stand_in
 from graph.usecases.edit_script import Edited, queue_of
@@ -297,6 +298,7 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
     if hand.refused >= MOST_REFUSED:
         raise InputError(GIVEN_UP)
     text = "\n".join(without_fence(text.replace("\r\n", "\n").strip("\n").split("\n"))) + "\n"
+    text, keys = keys_from_shell(text)
     facts = None if is_stand_in(cluster) else cluster
     asked = asked_by(text, facts)
     request = hand.on(hand.name_of(cluster), replace(asked, framework=None, machine=None, node_type=None))
@@ -308,7 +310,7 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
     if hand.state.get("bundle"):
         hand.park()
     hand.set(**{**CLEAN, "jobs": hand.state.get("jobs", ()), "request": request})
-    told = hand.adopt(made_of(hand.now(), Paste(made, text)))
+    told = hand.adopt(made_of(hand.now(), Paste(made, text), *keys))
     hand.set(request=replace(hand.request, machine=request.machine, site_words=request.site_words))
     hand.set(left_to_us=tuple(Assumption(name, str(getattr(asked, name)), UNSAID) for name in open_))
     others = [name for name in SIZED if name in given and str(getattr(asked, name, None)) != str(given[name])]

@@ -28,9 +28,11 @@ from graph.conversing.review import NO_NOTES, PRICED
 from graph.conversing.said import CLOCK, OF_ACCOUNT, in_digits, numbers_in
 from graph.conversing.sources import Numbered
 from graph.nodes.understand import SHOW
+from graph.porting.exported_keys import NOT_SHOWN, SAYS, asked_of_shell, without_keys
 from graph.state import State
 from graph.undescribed import is_stand_in
 from knowledge.document import Code, Document
+from knowledge.masking import hide
 from knowledge.types import Assumption, LaunchBundle, Made, Offer, OfferChoice, OfferEdit, Said, Say
 
 # A word or number by which two texts are seen to say the same.
@@ -110,9 +112,12 @@ class Composition:
         if before := self.hand.ported:  # a script for another machine is read whole
             gone = not_told(gone_lines(before, made.bundle.script), words)
             notes = tuple(one for one in notes if not one.startswith(PRICED))  # there no price is the same
-            notes += (GONE.format(", ".join(f"`{one}`" for one in gone)),) if gone else ()
+            notes += (GONE.format(", ".join(f"`{hide(one)}`" for one in gone)),) if gone else ()
         if self.no_notes:
             notes = tuple(one for one in notes if one.startswith(PRICED))
+        began = self.hand.began.get("bundle")
+        keys = asked_of_shell(made.bundle.script) - asked_of_shell(began.script if began else "")
+        notes += tuple(SAYS.format(one) for one in sorted(keys) if one not in words)
         shown = "" if whole or before else made.diff
         # A difference tells all that changed; a list of some fields beside it would seem whole.
         changes = () if shown else made.changes
@@ -243,7 +248,9 @@ def whole_script(state: State) -> tuple[Said, ...]:
     """The script in hand as it stands, with the files beside it."""
     own, bundle = state.get("own"), state.get("bundle")
     if own or bundle is None:
-        return (Say(f"```bash\n{own.text.rstrip() if own else ''}\n```"),)
+        text = own.text.rstrip() if own else ""
+        script = Say(f"```bash\n{without_keys(text)}\n```")
+        return (script, *([Say(NOT_SHOWN)] if without_keys(text) != text else []))
     beside = tuple(Code(one.text.rstrip(), "", one.name) for one in bundle.files)
     script = Say(f"```bash\n{bundle.script.rstrip()}\n```")
     return (script, Document(beside)) if beside else (script,)

@@ -194,6 +194,7 @@ class Hand:
         for one in offers:
             before = without_fields(self.state.get("pending"), [] if beside else [name for name, _ in one.change])
             held = before.offers if isinstance(before, OfferEdit) else ()
+            held = tuple(other for other in held if not is_part(other, one))  # a trial that holds an earlier one
             new = replace(one, unasked=unasked)
             self.set(pending=OfferEdit(held if new in held else (*held, new)))
 
@@ -463,6 +464,18 @@ def told_made(made: Made) -> str:
     ]
     notes = [f"note: {note}" for note in made.notes if not note.startswith("Checked")]
     return "\n".join(filter(None, [head, files, "; ".join(made.changes), text, *assumed, *notes]))
+
+
+def is_part(one: Offer, whole: Offer) -> bool:
+    """Whether an offer is another one without some of its changes."""
+    if one == whole:
+        return False
+
+    def changes(offer: Offer) -> frozenset[tuple[object, ...]]:
+        patches = (*offer.patches, *(offer.request.patches if offer.request else ()))
+        return frozenset((*offer.change, *((patch.old, patch.new) for patch in patches)))
+
+    return bool(changes(one)) and changes(one) <= changes(whole)
 
 
 def in_short(value: object) -> str:

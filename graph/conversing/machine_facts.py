@@ -22,6 +22,7 @@ def machine_in_short(cluster: Cluster, most: int = MOST) -> str:
     The rows stand in the order of their worth; the last ones go where all are longer than `most` letters.
     """
     head = f"MACHINE {cluster.id}: {cluster.title}, {cluster.scheduler}, {cluster.submit}, facts of {cluster.as_of}"
+    head += f"; {up_to_word(cluster.status, MOST_NOTE)}" if cluster.status else ""
     rows, left = [head, *(row for row in rows_of(cluster) if row)], list[str]()
     while len(rows) > 2 and sum(map(len, rows)) > most:
         left.insert(0, rows.pop()[2:].partition(":")[0])

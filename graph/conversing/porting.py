@@ -17,6 +17,7 @@ from graph.conversing.tools import Swap
 from graph.extraction.script import read_script
 from graph.extraction.script_record import understand_script
 from graph.nodes.verify import worded
+from graph.porting.exported_keys import keys_from_shell
 from graph.undescribed import is_stand_in
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
@@ -47,6 +48,7 @@ def port_text(
     if hand.refused >= MOST_REFUSED:
         raise InputError(GIVEN_UP)
     now, kept = changed_text(hand, source, patch, text)
+    now, keys = keys_from_shell(now)
     came_from = machine_for(hand.now(), source)
     request = replace(hand.on(hand.name_of(cluster), hand.request), source_machine=None)
     if faults := faults_of_text(hand, request, now, facts):
@@ -55,7 +57,7 @@ def port_text(
     own = Paste(source.name, in_its_lines(source.text, now))
     theirs = came_from.id if came_from and came_from.id != cluster.id else None
     hand.set(request=replace(request, source_machine=theirs))
-    made = made_of(hand.now(), own, before=source)
+    made = made_of(hand.now(), own, *keys, before=source)
     hand.ported = hand.ported or source.text
     told = [hand.adopt(made), kept]
     told += [worded(one) for one in check(now, facts) if one.severity == "warning"]

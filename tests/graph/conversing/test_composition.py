@@ -277,3 +277,20 @@ def test_a_difference_repeats_no_key_that_it_takes_out() -> None:
     thread.say(f"check this\n```bash\n{own}```")
     told = thread.say("take the token out")
     assert 'HF_TOKEN="$(cat' in told and key not in told and key not in thread.script
+
+
+def test_a_script_in_their_own_lines_takes_its_keys_from_the_shell() -> None:
+    key = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456"
+    own = (
+        "#!/bin/bash\n#SBATCH -A m123_g\n#SBATCH -q regular\n#SBATCH -C gpu\n#SBATCH -t 1:00:00\n#SBATCH -N 1\n"
+        f"#SBATCH --gpus-per-node=4\nexport HF_TOKEN={key}\nexport KEY_DIM=64\nsrun python train.py\n"
+    )
+    new = own.replace("-A m123_g", "-A a123").replace("-q regular", "-p normal").replace("#SBATCH -C gpu\n", "")
+    port = call("port_script", machine="alps-clariden", text=new.replace(key, "<hidden>"))
+    thread = Thread(Player(port, "Ported. [[no notes]]", "[[script]]", "[[script]]"))
+    told = thread.say(f"port this from perlmutter to clariden, account a123\n```bash\n{own}```")
+    assert ': "${HF_TOKEN:?' in thread.script and "KEY_DIM=64" in thread.script
+    assert key not in told and "export HF_TOKEN=..." in told
+    shown = Thread(Player("[[script]]"))
+    told = shown.say(f"check this for perlmutter\n```bash\n{own}```")
+    assert "HF_TOKEN=<hidden>" in told and key not in told and "KEY_DIM=64" in told
