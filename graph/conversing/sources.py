@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-# A note, `[2] page`; `2. https://...` too, but no step of a list that names an address on its way.
+# A note, `[2] page`; `2. https://...` alone too, but no step of a list that begins with an address.
 NOTE = re.compile(
-    r"^[ \t]*(?:- )?(?:\[(\d+)\]|(\d+)\.(?=[ \t]+(?:<|\[[^\]\n]*\]\()?https?://))[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?",
+    r"^[ \t]*(?:- )?(?:\[(\d+)\]"
+    r"|(\d+)\.(?=[ \t]+(?:<|\[[^\]\n]*\]\()?https?://\S+(?: \([^)\n]*\))?[ \t]*$))[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?",
     re.M,
 )
 ROW = re.compile(r"^([ \t]*(?:- )?[Ss]ources?: ?)([^\n]*https?://[^\n]*)$", re.M)

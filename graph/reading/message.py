@@ -102,7 +102,7 @@ LABELLED = re.compile(r"\s*\d{1,5}: \[[a-z][a-z-]*\d[\w.-]*\] ")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 
 
-AT_HOST = re.compile(r"\s*(?:\([\w.-]+\)\s*)?\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,60}[$#%]\s+[a-z./]")
+AT_HOST = re.compile(r"\s*(?:\([\w.-]+\)\s*)?\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,60}[$#%>]\s+[a-z./]")
 TELLS_WHERE = re.compile(r"(?i)\s(?:on|with|using|auf|mit|sur|avec|con|su|na|em)\s")
 # Lines of a paragraph that may be a program's output, and the share of them that nobody says.
 LEAST_PRINTED, SPOKEN, MOST_JUDGED = 5, 0.5, 200
