@@ -22,7 +22,7 @@ MOST_PAGES = 120
 CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
 # `... are purged. https://a.example/x and, for the rest,\n  https://b.example/y`: as facts name their sources.
 BARE = re.compile(
-    r"(?P<end>[.!?)])\s+(?=https?://)(?P<pages>https?://\S+(?:[\s,]+(?:[a-z(][^\s:/]*[\s,]+){0,6}https?://\S+)*)"
+    r"(?P<end>(?<!\n\d)(?<!\n\d\d)[.!?)])\s+(?=https?://)(?P<pages>https?://\S+(?:[\s,]+(?:[a-z(][^\s:/]*[\s,]+){0,6}https?://\S+)*)"
 )
 HEADING = re.compile(r"^[ \t]*\*{0,2}Sources?:?\*{0,2}:?[ \t]*$\n?", re.M)
 

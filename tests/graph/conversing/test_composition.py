@@ -294,3 +294,11 @@ def test_a_script_in_their_own_lines_takes_its_keys_from_the_shell() -> None:
     shown = Thread(Player("[[script]]"))
     told = shown.say(f"check this for perlmutter\n```bash\n{own}```")
     assert "HF_TOKEN=<hidden>" in told and key not in told and "KEY_DIM=64" in told
+
+
+def test_a_step_that_begins_with_an_address_is_no_note() -> None:
+    pages = Numbered()
+    told = pages.numbered(
+        "1. Make a key.\n2. https://portal.example > Keys: paste it.\n3. Log in, as told in 2026. https://c.example/x"
+    )
+    assert "2. https://portal.example > Keys" in told and told.endswith("in 2026. [1]")
