@@ -382,6 +382,8 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
     )
     free = possible if ordered else most_of(possible, lambda some: not unordered(hand, before, some, cluster)
                                             and not speaks(some))  # fmt: skip
+    if len(possible) > len(free) and not costs_more(before, free, possible, cluster):
+        free = possible  # what is ordered costs so much already
     told = [change_fields(hand, field_values(before, sized, cluster))] if sized else []
     refused = [
         REFUSED.format(one.told(before.split("\n")), (speaks((*possible, one)) or speaks(hunks))[0])
@@ -444,6 +446,12 @@ def unordered(hand: Hand, before: str, hunks: Sequence[Hunk], cluster: Cluster |
     """The fields that these hunks change at a price and that nobody ordered."""
     was, now = (asked_by(one, cluster) for one in (before, with_hunks(before, hunks)))
     return unsaid(hand, was, now, ordered_now(hand)) if price(was, replace(now, args=was.args), cluster) else ()
+
+
+def costs_more(before: str, some: Sequence[Hunk], more: Sequence[Hunk], cluster: Cluster | None) -> bool:
+    """Whether further hunks cost anything beside those that are taken."""
+    was, now = (asked_by(with_hunks(before, one), cluster) for one in (some, more))
+    return bool(price(was, replace(now, args=was.args), cluster))
 
 
 def asks_queue(before: str, hunk: Hunk, cluster: Cluster | None) -> bool:

@@ -51,6 +51,14 @@ ALIASES: Mapping[str, str] = {
     **{"log": "output", "directives": "extra_directives", "variable": "variables", "env_vars": "variables"},
 }
 SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+EVERY = (
+    r"(?:all|every|full|whole|entire|complete|alle|ganz\w*|voll\w*|tous|toutes|compl[eè]t\w*|todas?|todos|enter[oa]s?"
+    r"|tutt[ei]|inter[oi])"
+)
+WHOLE_NODE = re.compile(
+    rf"(?i)\b{EVERY}\b[^.;,\n]{{0,16}}\b(?:nodes?|gpus?|cards?|knoten|karten|n(?:œ|oe)uds?|cartes|nodos?|nodi)\b"
+    rf"|\b(?:nodes?|knoten|n(?:œ|oe)uds?|nodos?|nodi)\s+{EVERY}\b|整(?:个)?节点|全部?(?:的)?\s?GPU|ノード全"
+)
 # What costs, or decides what the program has to be.
 WEIGHTY = ("nodes", "gpus_per_node", "walltime", "queue", "strategy")
 COUNTS = frozenset({"nodes", "gpus_per_node"})
@@ -77,12 +85,23 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and all(getattr(one, name) != value for one in (hand.read, *theirs))
         and not is_said(str(value), words, grows=grows(getattr(before, name), value))
         and not ordered_before(hand, name, value)
+        and not (name == "gpus_per_node" and whole_nodes_said(hand, now, words))
         and not (name == "gpus_per_node" and charged_whole(hand, now))  # more of a node costs nothing there
         and not (name == "queue" and is_kind_said(hand, now, value, words))
         and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
     )
+
+
+def whole_nodes_said(hand: Hand, request: JobRequest, words: str) -> bool:
+    """Whether all GPUs of a node are asked for and words order whole nodes: `1 noeud complet`, `all its GPUs`."""
+    cluster = hand.context.cluster(request)
+    if cluster is None or is_stand_in(cluster) or not WHOLE_NODE.search(words):
+        return False
+    queue = cluster.queue(request.queue) if request.queue else cluster.default_queue
+    kinds = [cluster.node_type(one) for one in (queue.node_types if queue else ())]
+    return any(request.gpus_per_node in (one.gpus.per_node, one.gpus.devices_per_node) for one in kinds)
 
 
 def charged_whole(hand: Hand, request: JobRequest) -> bool:

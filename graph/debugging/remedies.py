@@ -110,6 +110,7 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
         parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
     elif longer(before, after):
         parts.append(f"up to {longer(before, after):.3g} times the node hours, and longer jobs wait longer")
+    parts += [] if any(parts) else [gpus_price(before, after, cluster)]
     dearer, told = queue_price(before, after, cluster), any(one.endswith(" there)") for one in parts)
     parts.append(dearer.partition(", up to ")[0] if told else dearer)  # its figures stand with the hours
     if cluster and all_hours(after, cluster) > all_hours(before, cluster):
@@ -147,6 +148,19 @@ def queue_price(before: JobRequest, after: JobRequest, cluster: Cluster | None) 
         unit = cluster.charge.unit
         return f"another queue, up to {amount(now)} {unit} instead of {amount(was)}"
     return "another queue, charged and ordered by its own rules"
+
+
+def gpus_price(before: JobRequest, after: JobRequest, cluster: Cluster | None) -> str:
+    """What more GPUs of the same nodes cost; empty where the nodes are charged whole."""
+    old, new = before.gpus_per_node or 0, after.gpus_per_node or 0
+    if not old or new <= old or after.queue != before.queue:
+        return ""
+    was, now = (charge_of(one, cluster) for one in (before, after))
+    if cluster and cluster.charge and was is not None and now is not None:
+        return f"more GPUs, up to {amount(now)} {cluster.charge.unit} instead of {amount(was)}" if now > was else ""
+    return (
+        "" if cluster and cluster.whole_nodes else f"{new / old:g} times the GPU hours"
+    )
 
 
 def batch_price(before: str | None, after: str | None) -> str:

@@ -165,3 +165,14 @@ def test_the_own_lines_of_a_port_take_the_place_of_the_templates() -> None:
     thread = Thread(Player(port, call("port_script", machine="lumi", text=text), "Done. [[no notes]]"))
     told = thread.say(f"port this from JUWELS Booster to LUMI, account project_465000001\n```bash\n{ours}```")
     assert thread.script.rstrip() == text.rstrip() and told.count("#!/bin/bash") == 1
+
+
+def test_a_whole_node_is_ordered_in_words() -> None:
+    script = (
+        "#!/bin/bash\n#SBATCH -A bbka-delta-gpu\n#SBATCH -p gpuA100x4\n#SBATCH -N 1\n#SBATCH --gpus-per-node=1\n"
+        "#SBATCH --mem=50G\n#SBATCH -t 2:00:00\nsource ~/venv/bin/activate\npython train.py --bs 8\n"
+    )
+    edit = call("edit_script", fields={"gpus_per_node": "4"}, purpose="order")
+    for words, done in (("make it one whole node", True), ("1 noeud complet svp", True), ("make it faster", False)):
+        thread, told = ordered(script, "delta", words, edit)
+        assert ("#SBATCH --gpus-per-node=4" in thread.script) is done, (words, told)
