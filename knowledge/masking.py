@@ -53,6 +53,10 @@ Rules = tuple[MaskingRule, ...]
 Span = tuple[int, int, str]
 
 
+# Characters before a word by which a model's own sentence is known again.
+CONTEXT = 12
+
+
 @dataclass(slots=True)
 class Masker:
     """Masks several texts of one exchange alike. known: names that need no finding, such as a ticket's persons.
@@ -107,7 +111,9 @@ class Masker:
     def is_coined(self, text: str, start: int, end: int) -> bool:
         """Whether a part of a text stands in a model's own words to the letter, and is no value behind a name, no plain
         word and no bare number, which may be a password by chance."""
-        value = text[start:end]
+        value, before = text[start:end], text[max(0, start - CONTEXT) : end]
+        if start >= CONTEXT and any(before in told for told in self.coined):
+            return True  # its own sentence, word for word
         plain = value.isdigit() or (value.isalpha() and value[1:] == value[1:].lower())
         if plain or VALUE_OF.search(text, max(0, start - MOST_BEFORE), start):
             return False

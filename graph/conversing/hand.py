@@ -16,9 +16,9 @@ from graph.conversing.said import plain
 from graph.extraction.script_record import understand_script
 from graph.nodes.verify import worded
 from graph.reading.message import UNNAMED
-from graph.reading.own_machine import MOST_WORDS, YOURS, running
+from graph.reading.own_machine import MOST_WORDS, YOURS, running, scheduler_told
 from graph.state import State
-from graph.undescribed import is_stand_in, slips
+from graph.undescribed import draft_scheduler, is_stand_in, slips
 from knowledge.catalogue import squash
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError, MapleError
@@ -167,7 +167,12 @@ class Hand:
             return replace(request, machine=machine, site_words="")
         told = next((one.site_words for one in (request, self.read) if one.machine == machine and one.site_words), "")
         said = [*(one.said for one in self.began.get("talk", ())), self.turn.words]
-        return replace(request, machine=machine, site_words=(told or "\n".join(said))[:MOST_WORDS])
+        words = (told or "\n".join(said))[:MOST_WORDS]
+        own = self.state.get("own")
+        if own and draft_scheduler(words) is None:  # their script tells what nobody said
+            found = scheduler_told(understand_script(own.text).scheduler)
+            words = running(words, found) if found else words
+        return replace(request, machine=machine, site_words=words)
 
     def name_of(self, cluster: Cluster) -> str:
         """What a request calls the machine: its id, or the name that the person gave it."""

@@ -21,6 +21,10 @@ LEAST_NAME = 3
 MOST_RULES, MOST_LOG = 20_000, 40_000
 
 
+# What `module avail` prints, which is the machine's own word.
+LISTS_MODULES = re.compile(r"-{3,}\s?/[^\n]*-{3,}|-{3,}[^\n]*modulefiles")
+
+
 def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said], str]) -> None:
     """The described machines, the script in hand, the rules' answer, the log and its diagnosis, earlier turns."""
     state, message, plan = hand.state, hand.turn.message, hand.state.get("plan")
@@ -47,6 +51,7 @@ def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said],
     outputs = [one.text for one in message.outputs] or [state.get("output", "")]
     ground.add(*(text for one in state.get("talk", ()) for text in one.found))
     ground.printed = outputs
+    ground.add(*filter(LISTS_MODULES.search, (hand.turn.message.words, *(one.text for one in message.logs))))
     ground.pasted += [row for row in rows if own and COMMENT.match(row)]
     ground.pasted += [
         one.text[:MOST_LOG]

@@ -158,9 +158,7 @@ def gpus_price(before: JobRequest, after: JobRequest, cluster: Cluster | None) -
     was, now = (charge_of(one, cluster) for one in (before, after))
     if cluster and cluster.charge and was is not None and now is not None:
         return f"more GPUs, up to {amount(now)} {cluster.charge.unit} instead of {amount(was)}" if now > was else ""
-    return (
-        "" if cluster and cluster.whole_nodes else f"{new / old:g} times the GPU hours"
-    )
+    return "" if cluster and cluster.whole_nodes else f"{new / old:g} times the GPU hours"
 
 
 def batch_price(before: str | None, after: str | None) -> str:

@@ -553,7 +553,8 @@ def is_talk(line: str) -> bool:
 def is_sentence(line: str) -> bool:
     """Whether a line that begins like a command goes on as a sentence: `set nodes to 8 please`."""
     text = line.strip()
-    if line[:1] in " \t" or text.startswith(("#", "-", "export ", "module ", "ml ")):
+    asks = text.endswith(("?", "\uff1f")) and TALK.search(text) is not None  # `module load x is in it. do i need it?`
+    if line[:1] in " \t" or (text.startswith(("#", "-", "export ", "module ", "ml ")) and not asks):
         return False
     called = CALL.match(text) and not (SENTENCE_MARK.search(text) or TALK.search(QUOTED.sub(" ", text)))
     if (
