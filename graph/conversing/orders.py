@@ -61,6 +61,7 @@ WHOLE_NODE = re.compile(
 )
 # What costs, or decides what the program has to be.
 WEIGHTY = ("nodes", "gpus_per_node", "walltime", "queue", "strategy")
+SIZES = ("nodes", "gpus_per_node", "walltime")
 COUNTS = frozenset({"nodes", "gpus_per_node"})
 NUMBERS = COUNTS | {"walltime"}
 # Lists of names that hold no blank.
@@ -87,11 +88,21 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and not ordered_before(hand, name, value)
         and not (name == "gpus_per_node" and whole_nodes_said(hand, now, words))
         and not (name == "gpus_per_node" and charged_whole(hand, now))  # more of a node costs nothing there
+        and not (name == "queue" and goes_with_size(hand, before, now, words))
         and not (name == "queue" and is_kind_said(hand, now, value, words))
         and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
     )
+
+
+def goes_with_size(hand: Hand, before: JobRequest, now: JobRequest, words: str) -> bool:
+    """Whether a model reads an order of a queue, or of a size with it, on a machine that nobody described: of its queues
+    the person's own words tell alone, and half of the order would be no job."""
+    cluster = hand.context.cluster(now)
+    sizes = [one for one in SIZES if getattr(before, one) != getattr(now, one) and getattr(now, one) is not None]
+    said = [one for one in sizes if is_said(str(getattr(now, one)), words)]
+    return hand.is_order and (cluster is None or is_stand_in(cluster)) and bool(said or not sizes)
 
 
 def whole_nodes_said(hand: Hand, request: JobRequest, words: str) -> bool:
