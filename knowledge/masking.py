@@ -63,13 +63,15 @@ class Masker:
 
     public: whether a value of that kind is nobody's, whatever stands beside it (a key comes with the word before it):
     queues, machines, what our own pages hold. coined: what models wrote that were sent masked texts: they have seen no
-    key, so what stands there is none. seen: names in small letters with their kinds, which are looked for in
+    key, so what stands there is none. ours: rows of our own facts, in which nothing is private but what another text
+    tells to be. seen: names in small letters with their kinds, which are looked for in
     every text.
     """
 
     known: Mapping[str, str] = field(default_factory=dict)
     public: Callable[[str, str], bool] = lambda value, kind: False
     coined: tuple[str, ...] = ()
+    ours: frozenset[str] = frozenset()
     table: NameTable = field(default_factory=NameTable)
     seen: dict[str, str] = field(default_factory=dict)
     looked: dict[str, tuple[Span, ...]] = field(default_factory=dict)
@@ -120,6 +122,13 @@ class Masker:
         whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
         return any(value in told and whole.search(told) for told in self.coined)
 
+    def is_ours(self, text: str, start: int, end: int) -> bool:
+        """Whether a part of a text stands in a row of our own facts."""
+        if not self.ours:
+            return False
+        stop = text.find("\n", end)
+        return text[text.rfind("\n", 0, start) + 1 : stop if stop >= 0 else len(text)].strip() in self.ours
+
     def is_known(self, name: str) -> bool:
         """Whether a model wrote a name itself, which nobody had told it: it was sent none but by placeholders."""
         told = name in self.known or name in self.table.names.values()
@@ -149,7 +158,7 @@ class Masker:
                 # A key is nobody's only where it stands so in our pages, with the word before it.
                 told = with_word_before(text, start, end) if kind == "KEY" else text[start:end]
                 coined = self.is_coined(text, start, end) if kind == "KEY" else self.is_known(text[start:end])
-                if not (named or coined or self.public(told, kind)):
+                if not (named or coined or self.public(told, kind) or self.is_ours(text, start, end)):
                     spans.add(start, end, kind)
             self.looked[text] = tuple(spans)
         return self.looked[text]

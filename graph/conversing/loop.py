@@ -52,6 +52,8 @@ from knowledge.types import (
 )
 
 MOST_CALLS = 8
+# Tools that tell our own facts alone.
+OWN_FACTS = frozenset({"cluster_facts", "compare_clusters", "plan_resources"})
 # Tokens: of an answer or a call, of the thread with what tools answered, of all requests of a turn.
 ANSWER_TOKENS, THREAD_TOKENS, TURN_TOKENS = 1200, 8000, 80_000
 # Of the thread's room, what the brief may take; the rest is for the tools' answers.
@@ -141,6 +143,7 @@ class Lead:
         self.looking = Looking(self.hand, lent.as_text, self.ground)
         self.tools = toolbox(self.deeds, self.looking, lent)
         self.as_text = lent.as_text
+        self.facts: list[str] = []
         self.called, self.number = 0, next(models.turns)
         self.tokens = 0
         self.answers: dict[str, str] = {}
@@ -252,7 +255,9 @@ class Lead:
         found = self.ground.here[:MOST_MACHINES]
         few = self.hand.state.get("bundle") or self.turn.message.logs
         most = int((MACHINES_SHARE if few else LARGE_SHARE) * LETTERS * self.room / max(1, len(found)))
-        return "".join(f"{self.sources.numbered(machine_in_short(one, min(MOST, most)))}\n\n" for one in found)
+        told = "".join(f"{self.sources.numbered(machine_in_short(one, min(MOST, most)))}\n\n" for one in found)
+        self.facts.append(told)
+        return told
 
     def shown_text(self, part: Said) -> str:
         return self.sources.numbered(self.as_text(part))
@@ -281,6 +286,7 @@ class Lead:
             turn=self.number,
             names=self.names,
             coined=self.coined,
+            ours=self.facts,
             stopped=self.context.stopped,
         )
 
@@ -326,8 +332,11 @@ class Lead:
             self.answers[key] = text
         else:  # what was told of the script before holds no more, and a deed may be done twice
             self.answers.clear()
-        if call.name in LOOKUPS and not text.startswith("error:"):
+        is_error = text.startswith("error:")  # it may repeat what was asked
+        if call.name in LOOKUPS and not is_error:
             self.found[named_call(call.name, call.arguments or {})] = text
+        if call.name in OWN_FACTS and not is_error:
+            self.facts.append(text)
         stand_on_result(self.ground, call.name, f"{text}\n{told}" if "http" in told else text)
         used = self.model.tokens(talk.brief + "".join(one.text for one in talk.steps))
         left = MOST_CALLS - self.called

@@ -97,8 +97,8 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
 
 
 def goes_with_size(hand: Hand, before: JobRequest, now: JobRequest, words: str) -> bool:
-    """Whether a model reads an order of a queue, or of a size with it, on a machine that nobody described: of its queues
-    the person's own words tell alone, and half of the order would be no job."""
+    """Whether a model reads an order of a queue, or of a size with it, on a machine that nobody described: the person's
+    own words alone tell of its queues, and half of the order would be no job."""
     cluster = hand.context.cluster(now)
     sizes = [one for one in SIZES if getattr(before, one) != getattr(now, one) and getattr(now, one) is not None]
     said = [one for one in sizes if is_said(str(getattr(now, one)), words)]

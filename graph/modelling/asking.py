@@ -9,7 +9,7 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Lock
@@ -178,15 +178,17 @@ class Models:
         stopped: Callable[[], bool] = never,
         names: dict[str, str] | None = None,
         coined: list[str] | None = None,
+        ours: Iterable[str] = (),
     ) -> Reply:
         """One question. Never raises for what a model does, but NoToolsError where tools were handed to one that takes
         none. timeout: at most so many seconds; stopped: the person wants no answer any more; names: placeholders of
         earlier questions on the thread, which stay, and new ones are added; coined: likewise what models
-        wrote on it."""
+        wrote on it; ours: texts of our own facts, which hold nothing private."""
         model = self._model(role)
         if isinstance(model, str):
             return Reply(trouble=model)
-        masker = Masker(self.known, is_public_name, tuple(coined or ())).go_on((names or {}).items())
+        rows = frozenset(row.strip() for text in ours for row in text.splitlines())
+        masker = Masker(self.known, is_public_name, tuple(coined or ()), rows).go_on((names or {}).items())
         sent = tuple(map(plain, all_masked(messages, masker) if model.leaves else messages))
         if names is not None:
             names.update(masker.kept())
