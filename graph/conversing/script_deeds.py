@@ -15,7 +15,7 @@ from graph.conversation.scripts import in_hand, made_of, offered
 from graph.conversing.changing import change_fields, change_own, change_text, write_text
 from graph.conversing.deciding import decide, taken
 from graph.conversing.earlier import ways_of
-from graph.conversing.hand import ASIDE, NO_SCRIPT, Hand, files_beside
+from graph.conversing.hand import ASIDE, NO_SCRIPT, Hand, files_beside, lines_that_do
 from graph.conversing.orders import named
 from graph.conversing.porting import port_text
 from graph.conversing.swaps import swapped
@@ -54,6 +54,8 @@ KEPT_BESIDE = "{0} is a script of its own, in hand now; {1} is kept beside it as
 NO_FILE = "no file '{}' is in this thread; there are {} (a new one: give what it has, purpose order)"
 NOT_A_SCRIPT = "{} is made anew with its script: give its text, whole, in your answer"
 IN_ANSWER = "changed in this thread; show the person what is new in {}:\n{}"
+# Of our script's working lines so many stand in a text that is a changed copy of it.
+SAME_SCRIPT = 0.6
 PLACES = {1: "first", 2: "second", 3: "third"}
 
 
@@ -155,6 +157,8 @@ class ScriptDeeds:
             return port_text(hand, hand.known(str(fields["machine"])), patch, text, beside)
         if own and fields:
             return change_own(hand, own, fields, patch, text)
+        if own is None and is_another(text, hand.script().text):
+            return write_text(hand, hand.cluster_of(hand.request), text, named(fields), hand.script().name)
         told = [change_fields(hand, fields)] if fields else []
         return "\n".join([*told, *([change_text(hand, patch, text)] if patch or text else [])])
 
@@ -284,6 +288,15 @@ class ScriptDeeds:
         told = hand.adopt(made) if made else ""
         hand.offer(*cured.offers, unasked=True)
         return "\n".join(filter(None, (told, rest))) or "nothing in it can be cured by its text"
+
+
+def is_another(text: str, ours: str) -> bool:
+    """Whether a text is a whole script of its own, and not one of ours with some lines changed: laid over it, both
+    would run."""
+    if not text.lstrip().startswith("#!"):
+        return False
+    rows, held = {row.strip() for row in text.splitlines()}, [row.strip() for row in lines_that_do(ours)]
+    return sum(row in rows for row in held) < SAME_SCRIPT * len(held)
 
 
 def change_file(hand: Hand, file: Paste, patch: Sequence[Swap], text: str) -> str:

@@ -110,13 +110,13 @@ def test_what_a_model_wrote_itself_is_no_key_in_later_turns_and_what_a_person_wr
     assert "9d3f0c7a" not in first + second and "1b2c3d4e" not in second and second.count("and with WANDB") == 1
 
 
-def test_our_own_facts_hide_nothing_and_what_a_person_says_is_hidden_in_them_too() -> None:
+def test_our_own_facts_hide_nothing() -> None:
     player = Player(call("cluster_facts", machine="marenostrum5", about=["login"]), "Log in at alogin1.")
     player.leaves = True
     thread = Thread(player)
-    thread.say("marenostrum 5: where do i log in? my user is glogin4")
+    thread.say("marenostrum 5: where do i log in?")
     told = player.asked[-1][-1].text
-    assert "<KEY_" not in told and "alogin4 and" in told and "glogin4:" not in told
+    assert "<KEY_" not in told and "alogin4 and" in told
 
 
 def test_an_invented_placeholder_goes_into_no_script_and_the_model_is_told() -> None:

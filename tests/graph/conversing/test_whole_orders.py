@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from player import Player, Thread, call
+from player import Player, Thread, call, first_script
 
 from graph.reading.message import take_apart
 from knowledge.masking import Masker
@@ -176,3 +176,14 @@ def test_a_whole_node_is_ordered_in_words() -> None:
     for words, done in (("make it one whole node", True), ("1 noeud complet svp", True), ("make it faster", False)):
         thread, told = ordered(script, "delta", words, edit)
         assert ("#SBATCH --gpus-per-node=4" in thread.script) is done, (words, told)
+
+
+def test_a_whole_text_of_another_launch_is_not_laid_over_ours() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -J tune\n#SBATCH -A m1234_g\n#SBATCH -q regular\n#SBATCH -C gpu\n#SBATCH -N 2\n"
+        "#SBATCH -t 04:00:00\n#SBATCH --gpus-per-node=4\nmodule load pytorch\nsource args.sh\n"
+        "srun -N 2 -n 8 -c 32 python -u tune_seg.py $GPT_ARGS\necho done\n"
+    )
+    thread = Thread(Player(call("edit_script", text=text, purpose="order"), "Done."), first_script())
+    told = thread.say("use my own launch with args.sh instead")
+    assert thread.script.rstrip() == text.rstrip() and told.count("srun") == 1
