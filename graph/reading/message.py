@@ -87,8 +87,9 @@ PIECES = re.compile(r"\s*(?:/|,|\band\b|;)\s+(?=#|srun\b|mpiexec\b|python|torchr
 REFUSED = r"\b(?:qsub|bsub|flux(?:[ -]\w+)?|sbatch|salloc|srun|jsrun|mpiexec): (?:[A-Z][\w-]*\b|error|would exceed|"
 REFUSED += r"cannot|could not|invalid|illegal|unknown|unable|unauthorized|script|job|no|not|request|directive)\b[^\n]*"
 CRASHED = (r"\s*(?:Caught signal|={3,} ?backtrace|\*\*\* Process received)", r"\s*#?\d+ +(?:0x[0-9a-f]+|/\S+\.so)")
+# A script's file; `34871120.batch` is a job's step.
 SCRIPT_FILE = re.compile(
-    r"(?<![\w.$-])(?P<name>\w[\w.-]*\.(?:sh|bash|slurm|sbatch|pbs|qsub|lsf|bsub|flux|job|sub|cmd|batch))(?![\w/])"
+    r"(?<![\w.$-])(?P<name>(?!\d+\.batch\b)\w[\w.-]*\.(?:sh|bash|slurm|sbatch|pbs|qsub|lsf|bsub|flux|job|sub|cmd|batch))(?![\w/])"
 )
 # The name behind the command that submits or writes the file.
 SUBMITTED = re.compile(

@@ -150,6 +150,12 @@ def test_a_schedulers_report_of_a_job_is_its_log() -> None:
     assert came.words == "my job on our lsf box died\nwhat now?" and "Delta Memory" in came.logs[0].text
 
 
+def test_a_step_of_a_job_is_no_scripts_name() -> None:
+    log = "slurmstepd: error: Detected 1 oom_kill event in StepId=34871120.batch."
+    came = take_apart(f"{log}\n#!/bin/bash\n#SBATCH -N 1\npython t.py", ())
+    assert came.scripts[0].name == "job.sh"
+
+
 def test_a_line_typed_at_a_prompt_is_no_line_of_the_script() -> None:
     came = take_apart("#!/bin/bash\n#SBATCH -N 1\nsrun python a.py\n[jdoe@login04 run]$ sbatch job.sh\nand now?", ())
     assert came.scripts[0].text == "#!/bin/bash\n#SBATCH -N 1\nsrun python a.py"
