@@ -67,5 +67,7 @@ def as_it_stands(offer: Offer, before: State, after: State) -> Offer | None:
     theirs = set(differing(was, offer.request)) - BY_THE_WAY if offer.request else {name for name, _ in offer.change}
     if theirs & changed:
         return None
+    if offer.request is None:
+        return unpriced
     values = {name: getattr(offer.request, name) for name in theirs}
-    return replace(unpriced, request=replace(now, **values)) if offer.request else unpriced
+    return replace(unpriced, request=replace(now, **values))

@@ -50,3 +50,17 @@ def test_another_change_keeps_it_and_one_of_its_field_or_a_no_ends_it() -> None:
     thread = tried()
     then(thread, "no, but tell me what a node hour is", "An hour of a node.")
     assert "offered before" not in then(thread, "thanks for it", "Welcome.")
+
+
+def test_an_offer_of_a_field_outlives_a_return_to_an_earlier_script() -> None:
+    one = {"nodes": 1, "gpus_per_node": 1, "walltime": "01:00:00", "strategy": "none", "queue": "acc_debug"}
+    small = call("edit_script", fields=one, purpose="order")
+    as_ddp = call("edit_script", fields={"strategy": "ddp"}, purpose="order")
+    told = "One GPU for an hour. The queue is still `acc_ehpc`; `acc_debug` starts sooner. Say **yes** and I switch it."
+    back = call("history", action="to", number=1)
+    thread = Thread(Player("[[rules]]", small, as_ddp, told, back, "Two again."))
+    thread.say("marenostrum5, pytorch ddp, 2 nodes, train.py, account ehpc417, 12 hours")
+    thread.say("before the big one i want a quick test with one gpu only, max 1h. change the script")
+    assert "--nodes=1" in thread.script
+    assert "Two again" in thread.say("test ok, so the 2 node one goes. how much will it take?")
+    assert "--nodes=2" in thread.script
