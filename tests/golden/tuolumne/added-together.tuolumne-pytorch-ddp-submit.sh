@@ -6,6 +6,6 @@ jobs=()
 for ((task = 0; task <= 2; task++)); do
     waits=()
     [ "$task" -lt 2 ] || waits=(--dependency="afterany:${jobs[task - 2]}")
-    jobs+=("$(flux batch "${waits[@]}" --env=ARRAY_TASK="$task" tuolumne-pytorch-ddp.sh)")
+    jobs+=("$(flux batch ${waits[@]+"${waits[@]}"} --env=ARRAY_TASK="$task" tuolumne-pytorch-ddp.sh)")
     echo "task $task: ${jobs[task]}"
 done
