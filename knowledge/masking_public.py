@@ -95,6 +95,20 @@ def is_site_name(text: str, start: int, end: int) -> bool:
     return telling and value in site_names() and not GIVEN.search(text, max(0, start - MOST_BEFORE), start)
 
 
+# `My programme code is ENVI1187`: what jobs are charged to, in capitals and digits.
+OF_PROJECT = re.compile(
+    r"(?i)\b(?:program(?:me)?|project|allocation|account|budget|grant|group|projekt|projet|proyecto|progetto)[ -]?"
+    r"(?:code|id|number|name|nummer|kennung|numéro|número)?\s*(?:is|was|:|=|ist|est|es|è)?\s*[\"'`]?$"
+)
+PROJECT_CODE = re.compile(r"[A-Z]{2,8}[-_]?\d{2,8}")
+
+
+def is_project_code(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text is said to be a project's code, and looks like one."""
+    coded = PROJECT_CODE.fullmatch(text[start:end].strip(SIGNS)) is not None
+    return coded and OF_PROJECT.search(text, max(0, start - MOST_BEFORE), start) is not None
+
+
 def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
     """The spans but those of keys that lie in a public part, or are the name of a machine or queue."""
     keys = sorted((start, end) for start, end, kind in spans if kind == "KEY")
@@ -103,7 +117,7 @@ def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator
     for start, end, kind in spans:
         at = bisect_right(parts, (start, 1 << 60)) - 1
         public = at >= 0 and reach[at] >= end
-        if kind != "KEY" or not (public or is_site_name(text, start, end)):
+        if kind != "KEY" or not (public or is_site_name(text, start, end) or is_project_code(text, start, end)):
             yield start, end, kind
 
 

@@ -52,6 +52,12 @@ LEFT = "Still to fill in before you submit: {}."
 GONE = "Lines of your script that it has no more: {}."
 # `(12 SU)`, `(12 GPU-hours instead of 8 there)`: what the site itself charges.
 IN_SITE_UNIT = re.compile(r"\((\d[\d.,]*) [A-Za-z][\w -]*\)")
+SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+DROPS = re.compile(
+    r"(?i)\b(?:ignor\w*|disregard\w*|left-?over|(?:do not|don't|never) (?:use|submit|save)|forget|delete"
+    r"|nicht (?:verwenden|benutzen)|vergiss|verwirf|oublie\w*|n'utilise\w* pas|descart\w*|no uses|scart\w*|non usare)\b"
+    r"|忽略|無視"
+)
 NOT_YET = re.compile(
     r"(?i)\b(?:do not|don't|not to|nicht|no|ne)\s+(?:\w+\s+){0,2}?(?:submit|abschick|einreich|envíes|soumet)"
 )
@@ -75,12 +81,13 @@ class Composition:
     takes_rules: bool
     change: Made | None
     no_notes: bool = False
+    words: str = ""
 
     def document(self, text: str) -> list[Said]:
         """The parts in the order in which they are read. text: what passed the guard, with its marks."""
         self.no_notes = NO_NOTES in text
         text = self.sources.cited(text.replace(NO_NOTES, "").strip())
-        words = MARK.sub(" ", text).strip()
+        words = self.words = MARK.sub(" ", text).strip()
         marks = [mark[2:-2] for mark in MARK.findall(text)]
         whole = asks_for_script(self.hand.turn)
         made = self.made(words, whole=whole or "script" in marks)
@@ -133,7 +140,11 @@ class Composition:
             return bundle == last or bool(typed and bundle and last and bundle.name == last.name)
 
         made = (made_between(*pair, context, {}) for pair in self.hand.left if not is_last(pair[1]))
-        return list(filter(None, made))
+        return [one for one in made if one and not self.is_dropped(one.bundle.name)]
+
+    def is_dropped(self, name: str) -> bool:
+        """Whether the words tell the person to ignore a script: a draft of this turn, which is not shown."""
+        return any(name in one and DROPS.search(one) for one in SENTENCES.split(self.words))
 
     def placed(self, marks: Sequence[str], made: Made | None) -> dict[str, Made]:
         """The scripts of the turn in their order, at marks that name nothing else, where there are as many of both."""

@@ -100,3 +100,8 @@ def test_a_key_that_goes_on_over_lines_is_hidden_whole() -> None:
 def test_what_a_file_of_secrets_holds_is_hidden() -> None:
     assert "winter.lamp" not in hide("$ cat ~/.lab/api_token\nwinter.lamp\n")
     assert "4c1d" not in hide("WANDB_API_KEY\\033[0m=\\033[1m4c1d2e3f4a5b6c7d8e9f4c1d2e3f4a5b6c7d8e9f\\033[0m")
+
+
+def test_a_projects_code_is_nobodys_key_and_a_password_of_its_form_is() -> None:
+    assert "ENVI1187" in hide("My programme code is ENVI1187. Can you make the job file?")
+    assert "CSCI0886" not in hide("and the password is CSCI0886")

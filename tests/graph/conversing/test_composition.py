@@ -302,3 +302,17 @@ def test_a_step_that_begins_with_an_address_is_no_note() -> None:
         "1. Make a key.\n2. https://portal.example > Keys: paste it.\n3. Log in, as told in 2026. https://c.example/x"
     )
     assert "2. https://portal.example > Keys" in told and told.endswith("in 2026. [1]")
+
+
+def test_a_draft_that_the_words_put_aside_is_not_shown() -> None:
+    draft = call("write_script", machine="lumi", framework="pytorch", strategy="ddp", nodes=1, entry="draft.py")
+    head = "#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p small-g\n"
+    text = f"{head}#SBATCH -t 1:00:00\n#SBATCH --gpus-per-node=1\nsrun ./tune\n"
+    other = call("write_script", machine="lumi", text=text, file="tune.sh")
+    for words, shown in (
+        ("`tune.sh` is yours. Ignore the draft `{}`.", False),
+        ("Two scripts: `{}` and `tune.sh`.", True),
+    ):
+        thread = Thread(Player(draft, other, words.format("lumi-pytorch-ddp.sh")))
+        told = thread.say("lumi, project_465000001: 1 node, 1 hour; my own text please")
+        assert ("sbatch lumi-pytorch-ddp.sh" in told) is shown and "./tune" in told
