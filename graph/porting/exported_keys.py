@@ -15,7 +15,7 @@ ASSIGNS = re.compile(
 )
 STANDS_FOR = re.compile(r"<hidden>|<KEY_\d+>")
 FROM_SHELL = '{}: "${{{}:?export it in your shell before you submit}}"'
-ASKED = re.compile(r'(?m)^\s*: "\$\{(\w+):\?export it in your shell before you submit\}"$')
+ASKED = re.compile(r'(?m)^[^\S\n]*: "\$\{(\w+):\?export it in your shell before you submit\}"$')
 SAYS = "{0} comes from your shell: `export {0}=...` before you submit (no key is written into a script)"
 NOT_SHOWN = (
     "`<hidden>` stands for a key, which is not shown: better take it out, and export it in the shell before you submit."
