@@ -161,8 +161,17 @@ def test_of_directives_without_end_the_first_are_read_and_the_rest_is_told() -> 
 
 def searches(path: Path) -> Iterator[str]:
     """Patterns of a module that are looked for at the begin of each line."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
+    text = path.read_text()
+    if not re.search(r"\bre\.\w+\(", text):
+        return
+    for node in ast.walk(ast.parse(text)):
+        called = node.func if isinstance(node, ast.Call) else None
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(called, ast.Attribute)
+            and isinstance(called.value, ast.Name)
+            and called.value.id == "re"
+        ):
             flags = " ".join(ast.unparse(one) for one in (*node.args[1:], *(word.value for word in node.keywords)))
             pattern = ast.unparse(node.args[0]) if node.args else ""
             if re.search(r"\bre\.M\b|MULTILINE", flags) or re.search(r"\(\?[a-z]*m[a-z]*[):]", pattern):
