@@ -10,9 +10,7 @@ from assistant.printing.markdown import fenced as fenced
 from assistant.printing.markdown import numbered as numbered
 from assistant.printing.markdown import print_markdown
 from assistant.saving import files as files
-from graph.porting.exported_keys import NOT_SHOWN
-from graph.porting.exported_keys import without_keys as shown
-from knowledge.masking import hide
+from knowledge.script_keys import keys_from_shell, without_old_keys
 from knowledge.types import Assumption, Made, Question, Refusal
 
 MOST_NUMBERED = 9
@@ -55,13 +53,11 @@ def script(made: Made, whole: bool) -> str:
     if made.changes:
         parts.append("Changed: " + "; ".join(one.rstrip(".") for one in made.changes) + ".")
     if whole and not made.diff:
-        parts += [
-            fenced(file_name, shown(text), "bash" if file_name == made.bundle.name else "")
-            for file_name, text in files(made.bundle)
-        ]
-        parts += [NOT_SHOWN] * any(shown(text) != text for _, text in files(made.bundle))
+        for name, text in files(made.bundle):
+            shown, keys = keys_from_shell(text)
+            parts += [fenced(name, shown, "bash" if name == made.bundle.name else ""), *keys]
     if made.diff:
-        parts.append(fenced("", without_keys(made.diff), "diff"))
+        parts.append(fenced("", without_old_keys(made.diff), "diff"))
         parts += ["All else stays; *show the script* prints it whole."] * (whole and not made.submit_told)
     parts.append(handed_in(made))
     rest = [a for a in made.assumptions if a is not account]
@@ -69,12 +65,6 @@ def script(made: Made, whole: bool) -> str:
         parts.append("Assumed (say otherwise to change):\n\n" + "\n".join(f"- {assumed(a)}" for a in rest))
     parts += [f"Note: {note}" for note in made.notes]
     return "\n\n".join(part for part in parts if part)
-
-
-def without_keys(diff: str) -> str:
-    """A difference as it is shown: what goes, or stands beside a change, without the keys in it; what is new has to be
-    right as it is."""
-    return "\n".join(row if row.startswith("+") else hide(row) for row in diff.splitlines())
 
 
 def handed_in(made: Made) -> str:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from assistant.drawing import assumed, files, headline, numbered, placeholder, reminder, so_far, without_keys
+from assistant.drawing import assumed, files, headline, numbered, placeholder, reminder, so_far
 from assistant.events import Answer, Asked, Diagnosed, Error, Event, Known, Refused, Script, Text
 from assistant.printing.documents import diagnosis_document
 from assistant.printing.markdown import part_of
@@ -19,6 +19,7 @@ from assistant.slack.types import Block, SlackPart, Upload
 from knowledge.document import Code, Diff, Document, Quote, Sources
 from knowledge.masking import hide
 from knowledge.printable import printable
+from knowledge.script_keys import keys_from_shell, without_old_keys
 from knowledge.types import Diagnosis, LogEvidence, Made, Question, Refusal
 
 MOST_BLOCKS, MOST_CHARACTERS, LONGEST_SECTION = 40, 9_000, 2_900
@@ -159,17 +160,20 @@ def script(made: Made) -> Iterator[Block]:
     rest = [a for a in made.assumptions if a is not account]
     if rest:
         yield from words("**Assumed** (say otherwise to change)\n" + "\n".join(f"- {assumed(a)}" for a in rest))
-    if made.notes:
-        yield from words("\n".join(f"- {note}" for note in made.notes))
+    keys = [told for _, text in files(made.bundle) for told in keys_from_shell(text)[1]]
+    if notes := [*made.notes, *keys]:
+        yield from words("\n".join(f"- {note}" for note in notes))
 
 
 def uploads(events: Iterable[Event]) -> Iterator[SlackPart]:
     """The scripts, the files beside them and what changed, as files of one message."""
     found: list[Upload] = []
     for made in (event.made for event in events if isinstance(event, Script)):
-        found += [Upload(name, text, name) for name, text in files(made.bundle)]
+        found += [Upload(name, keys_from_shell(text)[0], name) for name, text in files(made.bundle)]
         if made.diff:
-            found.append(Upload(f"{made.bundle.name}.diff", without_keys(made.diff), f"{made.bundle.name}: changes"))
+            found.append(
+                Upload(f"{made.bundle.name}.diff", without_old_keys(made.diff), f"{made.bundle.name}: changes")
+            )
     if found:
         yield SlackPart("files", files=tuple(found))
 

@@ -33,7 +33,6 @@ from graph.planning.patches import is_in, patches_between
 from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
 from graph.porting.collector import NEW_PLACE
-from graph.porting.exported_keys import keys_from_shell
 from graph.reading.message import SCRIPT_FILE
 from graph.undescribed import is_stand_in
 from graph.usecases.edit_script import Edited, queue_of
@@ -43,6 +42,7 @@ from graph.usecases.own_removals import take_field_out
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.script_keys import keys_from_shell
 from knowledge.types import Assumption, Finding, JobRequest, Offer, Paste
 
 Item = TypeVar("Item")
@@ -249,10 +249,8 @@ def put_orders(
         told += wrong
         if now.text != script.text.replace("\r\n", "\n"):
             text, says = in_its_lines(script.text, now.text), now.says
-            if patched and sizes_told(plain) != sizes_told(
-                script.text
-            ):  # what becomes of a batch is of the text before
-                says = tuple(OF_BATCH.sub("", one) for one in says)
+            if patched and sizes_told(plain) != sizes_told(script.text):
+                says = tuple(OF_BATCH.sub("", one) for one in says)  # it was reckoned with the numbers before
             told.append(take_text(hand, script, text, *says, ordered=is_order and bool(orders) and not patched))
             script = hand.state.get("own") or own
             plain = script.text.replace("\r\n", "\n")
@@ -369,17 +367,15 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
         """What speaks against these hunks."""
         return against(hand, before, with_hunks(before, some), cluster) if some else []
 
-    def needs_queue(before: str, without: tuple[Hunk, ...], whole: tuple[Hunk, ...]) -> bool:
+    def needs_queue() -> bool:
         """Whether the sizes, of which some were wrong before, are right in the other queue alone."""
-        left, cured = (errors_in(with_hunks(before, some), cluster) for some in (without, whole))
+        without = tuple(one for one in possible if not asks_queue(before, one, cluster))
+        left, cured = (errors_in(with_hunks(before, some), cluster) for some in (without, possible))
         return bool(speaks(without)) or cured < left
 
     possible = hunks if ordered else most_of(hunks, lambda some: not speaks(some))
     # Where only another queue takes the sizes that were ordered, it is part of the order: half of it would be none.
-    ordered = ordered or (
-        unordered(hand, before, possible, cluster) == ("queue",)
-        and needs_queue(before, tuple(one for one in possible if not asks_queue(before, one, cluster)), possible)
-    )
+    ordered = ordered or (unordered(hand, before, possible, cluster) == ("queue",) and needs_queue())
     free = possible if ordered else most_of(possible, lambda some: not unordered(hand, before, some, cluster)
                                             and not speaks(some))  # fmt: skip
     if len(possible) > len(free) and not costs_more(before, free, possible, cluster):

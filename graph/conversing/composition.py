@@ -22,17 +22,18 @@ from graph.conversing.hand import WOULD_COST, Hand, lines_that_do
 from graph.conversing.looking import Looking
 from graph.conversing.notes import made_between
 from graph.conversing.numbers import quantities, times_in
+from graph.conversing.orders import SENTENCES
 from graph.conversing.porting import gone_lines
 from graph.conversing.porting import untold as not_told
 from graph.conversing.review import NO_NOTES, PRICED
 from graph.conversing.said import CLOCK, OF_ACCOUNT, in_digits, numbers_in
 from graph.conversing.sources import Numbered
 from graph.nodes.understand import SHOW
-from graph.porting.exported_keys import NOT_SHOWN, SAYS, asked_of_shell, without_keys
 from graph.state import State
 from graph.undescribed import is_stand_in
 from knowledge.document import Code, Document
 from knowledge.masking import hide
+from knowledge.script_keys import SAYS, asked_of_shell, keys_from_shell
 from knowledge.types import Assumption, Diagnosis, LaunchBundle, Made, Offer, OfferChoice, OfferEdit, Said, Say
 
 # A word or number by which two texts are seen to say the same.
@@ -52,14 +53,14 @@ LEFT = "Still to fill in before you submit: {}."
 GONE = "Lines of your script that it has no more: {}."
 # `(12 SU)`, `(12 GPU-hours instead of 8 there)`: what the site itself charges.
 IN_SITE_UNIT = re.compile(r"\((\d[\d.,]*) [A-Za-z][\w -]*\)")
-SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+# How words put a draft aside, and how they say that nothing is submitted yet.
 DROPS = re.compile(
-    r"(?i)\b(?:ignor\w*|disregard\w*|left-?over|(?:do not|don't|never) (?:use|submit|save)|forget|delete"
-    r"|nicht (?:verwenden|benutzen)|vergiss|verwirf|oublie\w*|n'utilise\w* pas|descart\w*|no uses|scart\w*|non usare)\b"
-    r"|忽略|無視"
+    r"(?i)\b(?:ignor\w*|disregard\w*|left-?over|(?:do not|don't|never) (?:use|submit|save)|nicht (?:verwenden|benutzen)"
+    r"|vergiss|verwirf|oublie\w*|n'utilise\w* pas|descart\w*|no uses|scart\w*|non usare)\b|忽略|無視"
 )
 NOT_YET = re.compile(
-    r"(?i)\b(?:do not|don't|not to|nicht|no|ne)\s+(?:\w+\s+){0,2}?(?:submit|abschick|einreich|envíes|soumet)"
+    r"(?i)\b(?:(?:do not|don't|not to) submit|nicht (?:\w+ ){0,2}?(?:abschick|einreich)|no (?:lo )?envíes"
+    r"|ne (?:le )?soumet)"
 )
 # What hands a job in, or runs the script that does.
 SUBMITTING = r"(?:sbatch|qsub|bsub|jsub|pjsub|flux\s+batch|bash)"
@@ -261,9 +262,8 @@ def whole_script(state: State) -> tuple[Said, ...]:
     """The script in hand as it stands, with the files beside it."""
     own, bundle = state.get("own"), state.get("bundle")
     if own or bundle is None:
-        text = own.text.rstrip() if own else ""
-        script = Say(f"```bash\n{without_keys(text)}\n```")
-        return (script, *([Say(NOT_SHOWN)] if without_keys(text) != text else []))
+        text, keys = keys_from_shell(own.text.rstrip() if own else "")
+        return (Say(f"```bash\n{text}\n```"), *map(Say, keys))
     beside = tuple(Code(one.text.rstrip(), "", one.name) for one in bundle.files)
     script = Say(f"```bash\n{bundle.script.rstrip()}\n```")
     return (script, Document(beside)) if beside else (script,)

@@ -24,7 +24,7 @@ from graph.planning.request_fields import FIELDS, with_fields
 from graph.planning.steps import shell_line
 from graph.reading.own_machine import running, scheduler_told
 from graph.undescribed import is_stand_in
-from knowledge.cluster import walltime_seconds
+from knowledge.cluster import Cluster, walltime_seconds
 from knowledge.errors import InputError
 from knowledge.types import Heard, JobRequest, Variable
 
@@ -99,16 +99,21 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
 def goes_with_size(hand: Hand, before: JobRequest, now: JobRequest, words: str) -> bool:
     """Whether a model reads an order of a queue, or of a size with it, on a machine that nobody described: the person's
     own words alone tell of its queues, and half of the order would be no job."""
-    cluster = hand.context.cluster(now)
     sizes = [one for one in SIZES if getattr(before, one) != getattr(now, one) and getattr(now, one) is not None]
     said = [one for one in sizes if is_said(str(getattr(now, one)), words)]
-    return hand.is_order and (cluster is None or is_stand_in(cluster)) and bool(said or not sizes)
+    return hand.is_order and described(hand, now) is None and bool(said or not sizes)
+
+
+def described(hand: Hand, request: JobRequest) -> Cluster | None:
+    """The machine of a request, where somebody described it."""
+    cluster = hand.context.cluster(request)
+    return None if cluster is None or is_stand_in(cluster) else cluster
 
 
 def whole_nodes_said(hand: Hand, request: JobRequest, words: str) -> bool:
     """Whether all GPUs of a node are asked for and words order whole nodes: `1 noeud complet`, `all its GPUs`."""
-    cluster = hand.context.cluster(request)
-    if cluster is None or is_stand_in(cluster) or not WHOLE_NODE.search(words):
+    cluster = described(hand, request)
+    if cluster is None or not WHOLE_NODE.search(words):
         return False
     queue = cluster.queue(request.queue) if request.queue else cluster.default_queue
     kinds = [cluster.node_type(one) for one in (queue.node_types if queue else ())]
@@ -117,8 +122,8 @@ def whole_nodes_said(hand: Hand, request: JobRequest, words: str) -> bool:
 
 def charged_whole(hand: Hand, request: JobRequest) -> bool:
     """Whether the machine charges a job its nodes, however much of them it uses."""
-    cluster = hand.context.cluster(request)
-    if cluster is None or is_stand_in(cluster):
+    cluster = described(hand, request)
+    if cluster is None:
         return False
     queue = cluster.queue(request.queue) if request.queue else None
     whole = cluster.whole_nodes or bool(queue and queue.whole_nodes)
@@ -128,8 +133,8 @@ def charged_whole(hand: Hand, request: JobRequest) -> bool:
 def is_kind_said(hand: Hand, request: JobRequest, queue: str, words: str) -> bool:
     """Whether words name the kind of GPU that a queue's nodes have and those of the queue before do not: `move it to
     the H100s`."""
-    cluster = hand.context.cluster(request)
-    if cluster is None or is_stand_in(cluster):
+    cluster = described(hand, request)
+    if cluster is None:
         return False
 
     def kinds(name: str) -> frozenset[str]:

@@ -17,11 +17,11 @@ from graph.conversing.tools import Swap
 from graph.extraction.script import read_script
 from graph.extraction.script_record import understand_script
 from graph.nodes.verify import worded
-from graph.porting.exported_keys import keys_from_shell
 from graph.undescribed import is_stand_in
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.script_keys import keys_from_shell
 from knowledge.types import Paste
 
 OTHER_SCHEDULER = "their script is for {}, {} runs {}: without text, by port_script"

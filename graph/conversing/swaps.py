@@ -8,10 +8,9 @@ from difflib import get_close_matches
 
 from graph.conversing.tools import Swap
 from knowledge.errors import InputError
+from knowledge.script_keys import STANDS_FOR_KEY
 
 SHOWN = 80
-# What a model is told in the place of a key.
-HIDDEN = re.compile(r"<hidden>|<KEY_\d+>")
 
 
 def swapped(text: str, patch: Sequence[Swap]) -> tuple[str, tuple[str, ...]]:
@@ -54,8 +53,10 @@ def misplaced(swap: Swap, rows: Sequence[str]) -> str:
 
 def is_row(row: str, told: str) -> bool:
     """Whether a row is the one that was told, but for blanks around it; what stands for a key may be any word."""
-    parts = HIDDEN.split(told.strip())
-    return re.fullmatch(r"\S+".join(map(re.escape, parts)), row.strip()) is not None
+    parts = STANDS_FOR_KEY.split(told.strip())
+    return row.strip() == parts[0] or (
+        len(parts) > 1 and re.fullmatch(r"\S+".join(map(re.escape, parts)), row.strip()) is not None
+    )
 
 
 def place(old: str, rows: Sequence[str]) -> tuple[int, int] | None:
@@ -67,12 +68,8 @@ def place(old: str, rows: Sequence[str]) -> tuple[int, int] | None:
     if text.count(old) == 1:
         return (0, 0)
     wanted = [one.strip() for one in old.strip("\n").split("\n")]
-    bare = [one.strip() for one in rows]
-    if any(map(HIDDEN.search, wanted)):
-        ends = range(len(rows) - len(wanted) + 1)
-        found = [at for at in ends if all(map(is_row, bare[at : at + len(wanted)], wanted))]
-    else:
-        found = [at for at in range(len(rows)) if bare[at : at + len(wanted)] == wanted]
+    begins = range(len(rows) - len(wanted) + 1)
+    found = [at for at in begins if all(map(is_row, rows[at : at + len(wanted)], wanted))]
     return (found[0], found[0] + len(wanted)) if len(found) == 1 and text.count(old) < 2 else None
 
 

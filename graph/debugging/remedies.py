@@ -110,7 +110,8 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
         parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
     elif longer(before, after):
         parts.append(f"up to {longer(before, after):.3g} times the node hours, and longer jobs wait longer")
-    parts += [] if any(parts) else [gpus_price(before, after, cluster)]
+    if not any(parts):
+        parts.append(gpus_price(before, after, cluster))
     dearer, told = queue_price(before, after, cluster), any(one.endswith(" there)") for one in parts)
     parts.append(dearer.partition(", up to ")[0] if told else dearer)  # its figures stand with the hours
     if cluster and all_hours(after, cluster) > all_hours(before, cluster):

@@ -464,7 +464,7 @@ def set_queue(text: str, old: str, new: str, cluster: Cluster) -> str:
         elif held is not None and held.value in (old, before.get(option)):
             del lines[held.line - 1]
         text = "".join(lines)
-        if held is None and value and not (option == "partition" and "qos" in wanted and not before):
+        if held is None and value and value != before.get(option):  # the same as before, it went without saying
             text = with_directive(text, Word(f"--{option}=", value), PREFIX["slurm"])
     return text
 

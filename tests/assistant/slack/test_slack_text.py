@@ -163,3 +163,14 @@ def test_long_text_is_cut_between_paragraphs_lines_and_words() -> None:
 def test_a_thread_has_a_name_that_a_session_takes() -> None:
     assert thread_name("T1", "C1", "1.2") == "slack-T1-C1-1.2"
     assert len(thread_name("T" * 40, "C" * 40, "1795297231.025687")) <= 64
+
+
+def test_a_script_is_uploaded_without_its_keys_and_says_where_they_come_from() -> None:
+    key = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456"
+    script = f"#!/bin/bash\n#SBATCH -N 2\nexport HF_TOKEN={key}\npython train.py\n"
+    diff = f"--- a\n+++ b\n@@ -1,3 +1,3 @@\n-#SBATCH -N 1\n+#SBATCH -N 2\n export HF_TOKEN={key}\n"
+    made = Made(LaunchBundle("job.sh", script, (), "sbatch job.sh"), "Delta", diff=diff)
+    parts = list(answer_parts([Script(made)], KEY))
+    files = [one for part in parts for one in part.files]
+    assert len(files) == 2 and key not in repr(parts)
+    assert ': "${HF_TOKEN:?' in files[0].content and "export HF_TOKEN=..." in repr(parts)

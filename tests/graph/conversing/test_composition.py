@@ -287,13 +287,14 @@ def test_a_script_in_their_own_lines_takes_its_keys_from_the_shell() -> None:
     )
     new = own.replace("-A m123_g", "-A a123").replace("-q regular", "-p normal").replace("#SBATCH -C gpu\n", "")
     port = call("port_script", machine="alps-clariden", text=new.replace(key, "<hidden>"))
-    thread = Thread(Player(port, "Ported. [[no notes]]", "[[script]]", "[[script]]"))
+    thread = Thread(Player(port, "Ported. [[no notes]]"))
     told = thread.say(f"port this from perlmutter to clariden, account a123\n```bash\n{own}```")
     assert ': "${HF_TOKEN:?' in thread.script and "KEY_DIM=64" in thread.script
     assert key not in told and "export HF_TOKEN=..." in told
     shown = Thread(Player("[[script]]"))
     told = shown.say(f"check this for perlmutter\n```bash\n{own}```")
-    assert "HF_TOKEN=<hidden>" in told and key not in told and "KEY_DIM=64" in told
+    assert ': "${HF_TOKEN:?' in told and key not in told and "KEY_DIM=64" in told and "export HF_TOKEN=..." in told
+    assert key in shown.script, "the script in hand stays as it is"
 
 
 def test_a_step_that_begins_with_an_address_is_no_note() -> None:

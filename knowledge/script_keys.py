@@ -1,0 +1,45 @@
+"""Keys that stand in a script's own lines. A script that is written anew or shown again has none: it asks the shell for
+them. Only a variable that is called so and holds what looks like a key is one: any other line has to be right as it
+stands."""
+
+from __future__ import annotations
+
+import re
+
+from knowledge.masking import hide
+
+ASSIGNS = re.compile(
+    r"(?P<indent>[^\S\n]*)(?:export\s+)?(?P<name>[A-Za-z_]*(?i:token|key|secret|passw|credential)\w*)=(?P<value>.+)"
+)
+STANDS_FOR_KEY = re.compile(r"<hidden>|<KEY_\d+>")
+"""What a model is told in the place of a key."""
+FROM_SHELL = '{}: "${{{}:?export it in your shell before you submit}}"'
+ASKED = re.compile(r'(?m)^[^\S\n]*: "\$\{(\w+):\?export it in your shell before you submit\}"$')
+SAYS = "{0} comes from your shell: `export {0}=...` before you submit (no key is written into a script)"
+
+
+def keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text that asks the shell for each of its keys in the place where it sets them, and what is told of that.
+    Linear in the text."""
+    rows, names = text.split("\n"), dict[str, None]()
+    for at, row in enumerate(rows):
+        found = ASSIGNS.fullmatch(row.rstrip("\r"))
+        if found and is_key(found["value"].strip().strip("\"'"), row):
+            rows[at] = FROM_SHELL.format(found["indent"], found["name"])
+            names[found["name"]] = None
+    return "\n".join(rows), tuple(map(SAYS.format, names))
+
+
+def is_key(value: str, row: str) -> bool:
+    """Whether a value is a key, or stands for one; a variable is none."""
+    return not value.startswith("$") and (STANDS_FOR_KEY.fullmatch(value) is not None or hide(row) != row)
+
+
+def asked_of_shell(text: str) -> frozenset[str]:
+    """The keys that a script asks the shell for."""
+    return frozenset(ASKED.findall(text))
+
+
+def without_old_keys(diff: str) -> str:
+    """A difference whose removed and unchanged rows show no key; what is new has to be right as it is."""
+    return "\n".join(row if row.startswith("+") else hide(row) for row in diff.splitlines())
