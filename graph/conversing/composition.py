@@ -34,7 +34,7 @@ from graph.undescribed import is_stand_in
 from knowledge.document import Code, Document
 from knowledge.masking import hide
 from knowledge.script_keys import SAYS, asked_of_shell, keys_from_shell
-from knowledge.types import Assumption, Diagnosis, LaunchBundle, Made, Offer, OfferChoice, OfferEdit, Said, Say
+from knowledge.types import Assumption, LaunchBundle, Made, Offer, OfferChoice, OfferEdit, Said, Say
 
 # A word or number by which two texts are seen to say the same.
 TELLING = re.compile(r"[^\W\d_][\w./=-]{3,}|\d+")
@@ -192,8 +192,6 @@ class Composition:
                 return said
             # Beside a script, what the rules say in words is about what they made of the message: the model read it.
             beside = any(not isinstance(part, Say | Document) for part in said)
-            if words and any(isinstance(part, Made) for part in said):  # a diagnosis has a mark of its own
-                said = tuple(part for part in said if not isinstance(part, Diagnosis))
             return tuple(
                 part
                 for part in said

@@ -161,6 +161,7 @@ class Hand:
     def on(self, machine: str, request: JobRequest) -> JobRequest:
         """The request on that machine; what was told of one that nobody described goes with it, what it has of another
         machine does not."""
+        runs_there = request.machine == machine or (request.machine is None and self.turn.act != "port")
         if request.machine not in (None, machine):
             request = replace(request, **{name: getattr(JobRequest(), name) for name in (*OF_MACHINE, "site_words")})
         if self.context.catalogue.find(machine):
@@ -169,7 +170,7 @@ class Hand:
         said = [*(one.said for one in self.began.get("talk", ())), self.turn.words]
         words = (told or "\n".join(said))[:MOST_WORDS]
         own = self.state.get("own")
-        if own and draft_scheduler(words) is None:  # their script tells what nobody said
+        if own and runs_there and draft_scheduler(words) is None:  # their script tells what nobody said
             found = scheduler_told(understand_script(own.text).scheduler)
             words = running(words, found) if found else words
         return replace(request, machine=machine, site_words=words)
