@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
+import knowledge.schedulers as scheduling
 from graph.extraction.sentences.lexicon import fold
 from graph.planning.processors import without_gpus
 from graph.reading.own_machine import NO_ACCOUNT, YOURS, card_told, scheduler_told
@@ -31,6 +33,7 @@ from knowledge.cluster import (
     Setting,
     Software,
 )
+from knowledge.data_file import read_data
 from knowledge.schedulers.anywhere import scheduler_form
 from knowledge.types import Backend, JobRequest, Scheduler
 from templates.nearest import vendor_of
@@ -84,7 +87,7 @@ def told_draft(cluster: Cluster) -> str:
 def stand_in(request: JobRequest) -> Cluster:
     """The facts that a draft is written from. request names a machine, and site_words tell of it."""
     words = request.site_words
-    told = draft_scheduler(words)
+    told = draft_scheduler(words, request.machine)
     scheduler = told or "slurm"
     form = scheduler_form(scheduler, "drafted")
     vendor: Vendor = next((one for one in ("nvidia", "amd", "intel") if one == vendor_of(words)), "nvidia")
@@ -148,9 +151,23 @@ def stand_in(request: JobRequest) -> Cluster:
     )
 
 
-def draft_scheduler(words: str) -> Scheduler | None:
-    """The scheduler of a machine that nobody described, as far as the words tell it."""
-    return scheduler_told(words) or scheduler_of_site(words)
+def draft_scheduler(words: str, machine: str | None) -> Scheduler | None:
+    """The scheduler of a machine that nobody described, as far as the words or its name tell it."""
+    known: Scheduler | None = elsewhere(machine).get("scheduler")
+    return scheduler_told(words) or known or scheduler_of_site(words)
+
+
+def elsewhere(machine: str | None) -> Mapping[str, Any]:
+    """What is known of the scheduler of a machine that nobody described, by its name; empty where nothing is."""
+    rows = read_data(Path(scheduling.__file__).with_name("elsewhere.yaml"))
+    called = squash(machine or "")
+    return next((row for row in rows if called in map(squash, row["names"])), {})
+
+
+def not_drafted(machine: str | None) -> str:
+    """What a machine asks for that no template here can write; empty where a draft can be written."""
+    row = elsewhere(machine)
+    return f"{machine} runs {row['asks']}, by {row['source']}" if "asks" in row else ""
 
 
 def scheduler_of_site(words: str) -> Scheduler | None:

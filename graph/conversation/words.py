@@ -32,6 +32,7 @@ from graph.reading.own_machine import (
 from graph.reading.referring import says_nothing
 from graph.reading.scope import wanted
 from graph.state import State, Way
+from graph.undescribed import not_drafted
 from knowledge.types import (
     AskField,
     AwaitLog,
@@ -74,11 +75,12 @@ BARE = re.compile(
     r"|knoten|nodos?|nodi|n[oœ]e?uds?)?)\s*\?\W*",
     re.I,
 )
-NOT_OURS = (
-    "I write for Slurm, PBS, LSF and Flux; of *{}* I know no directives, so I write none rather than a script that it "
-    "would not read. Its own template with `nvidia-smi` in it is the start: paste one that runs there and I change "
-    "what you name, line by line; or name a machine of the four."
+PASTE_ONE = (
+    ", so I write none rather than a script that it would not read. Its own template with `nvidia-smi` in it is the "
+    "start: paste one that runs there and I change what you name, line by line; or name "
 )
+NOT_OURS = "I write for Slurm, PBS, LSF and Flux; of *{}* I know no directives" + PASTE_ONE + "a machine of the four."
+NO_TEMPLATE = "{}. I have no template that asks for it so" + PASTE_ONE + "another machine."
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
@@ -122,6 +124,8 @@ def by_words(turn: TurnContext) -> State:
     foreign = other_scheduler(words)
     if foreign and heard.intent in ("generate", "port") and not turn.utterance.machines():
         return State(way="answer", act="write", said=(Say(NOT_OURS.format(foreign)),), pending=None)
+    if (asks := not_drafted(heard.request.machine or machine_told(words))) and heard.intent in ("generate", "port"):
+        return State(way="answer", act="write", said=(Say(NO_TEMPLATE.format(asks)),), pending=None)
     if before and refused:
         again, said_again = hear(turn, refused, asked)
         if corrects(before, refused, again.request):

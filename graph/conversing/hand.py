@@ -170,7 +170,7 @@ class Hand:
         said = [*(one.said for one in self.began.get("talk", ())), self.turn.words]
         words = (told or "\n".join(said))[:MOST_WORDS]
         own = self.state.get("own")
-        if own and runs_there and draft_scheduler(words) is None:  # their script tells what nobody said
+        if own and runs_there and draft_scheduler(words, machine) is None:  # their script tells what nobody said
             found = scheduler_told(understand_script(own.text).scheduler)
             words = running(words, found) if found else words
         return replace(request, machine=machine, site_words=words)

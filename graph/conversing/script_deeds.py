@@ -26,7 +26,7 @@ from graph.nodes.debug import after_failure
 from graph.nodes.verify import worded
 from graph.porting.port import carried_over
 from graph.state import State, new_turn
-from graph.undescribed import draft_scheduler, is_stand_in
+from graph.undescribed import draft_scheduler, is_stand_in, not_drafted
 from graph.usecases.diagnose_job import report_of
 from graph.usecases.mend_script import Mended, mend_script
 from graph.verification.checks import check
@@ -46,6 +46,7 @@ NO_LAUNCH = (
     "{}. Give all of it as text, their lines in the other machine's words: here on the same scheduler, else by "
     "write_script. Or write_script makes a job that runs the file as it is: entry: bash {}"
 )
+AS_TEXT = "{}: no template here writes that; write_script with the whole script as text, said to be from memory"
 TAKEN = "nobody said its scheduler: taken for slurm. If you know it: edit_script, fields scheduler=pbs (lsf, flux)"
 OURS_IN_HAND = (
     "the script in hand is ours: port_script without text carries it, edit_script with text changes its lines"
@@ -77,6 +78,8 @@ class ScriptDeeds:
         cluster = hand.known(machine)
         if text:
             return write_text(hand, cluster, text, named({**given, **(more_fields or {})}), file)
+        if asks := not_drafted(hand.name_of(cluster)):
+            raise InputError(AS_TEXT.format(asks))
         name, before, has = hand.name_of(cluster), hand.request, bool(hand.state.get("bundle"))
         going_on = not has and before.machine in (None, name)
         # An account goes with the person and the machine, not with the job; so does what was told of the machine.
@@ -173,6 +176,8 @@ class ScriptDeeds:
             return port_text(hand, cluster, (), text, fields)
         if text:
             raise InputError(OURS_IN_HAND)
+        if asks := not_drafted(hand.name_of(cluster)):
+            raise InputError(AS_TEXT.format(asks))
         try:
             carried = carried_over(source.text)
         except InputError as error:
@@ -195,7 +200,7 @@ class ScriptDeeds:
     def taken_scheduler(self) -> list[str]:
         """That a draft's scheduler was taken for the usual one, and how another one is given."""
         request, own = self.hand.request, self.hand.state.get("own")
-        told = own or not request.site_words or draft_scheduler(request.site_words)
+        told = own or not request.site_words or draft_scheduler(request.site_words, request.machine)
         return [] if told or not self.hand.state.get("bundle") else [TAKEN]
 
     def mend_script(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from graph.extraction.script import ReadScript, read_script
@@ -13,6 +14,9 @@ from knowledge.errors import InputError
 from knowledge.types import Scheduler
 
 AS_PATCH = "the script has no place for it that is sure: give it as a patch"
+FOREIGN = "it asks a scheduler whose options no field knows: give the changed line as a patch"
+# Grid Engine's, Fujitsu's, Cobalt's and OAR's directives.
+OF_FOREIGN = re.compile(r"(?m)^#(?:\$ -|PJM|COBALT|OAR)")
 NO_SCHEDULER = "the file asks no scheduler for anything: write_script makes a job of it (entry: bash {})"
 
 
@@ -21,7 +25,7 @@ def scheduler_of(text: str, file: str) -> Scheduler:
     record = record_of(read_script(text))
     found = next((name for name in PREFIX if name == record.scheduler), None)
     if found is None:
-        raise InputError(NO_SCHEDULER.format(file))
+        raise InputError(FOREIGN if OF_FOREIGN.search(text) else NO_SCHEDULER.format(file))
     return found
 
 
