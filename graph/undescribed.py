@@ -79,6 +79,8 @@ def is_stand_in(cluster: Cluster) -> bool:
 
 def told_draft(cluster: Cluster) -> str:
     """What is certain of a machine that nobody described, and what is open with the command that tells it."""
+    if asks := not_drafted(cluster.title):
+        return f"{asks}; nothing else is certain of it here"
     forms = "; ".join(one.text for one in cluster.directives)
     certain = f"{cluster.title}, under {cluster.scheduler}: handed in with {cluster.submit}; directives: {forms}"
     return "\n".join([certain, *cluster.node_types[0].advice])

@@ -25,6 +25,7 @@ from graph.conversing.tools import Swap
 from graph.debugging.remedies import price, request_of
 from graph.debugging.remedies import says as in_words
 from graph.extraction.batch_numbers import batch_numbers
+from graph.extraction.job_shape import array_of, job_shape
 from graph.extraction.script import read_script
 from graph.extraction.script_record import gpu_kind_of, record_of
 from graph.nodes.debug import as_planned
@@ -270,8 +271,11 @@ def in_its_lines(before: str, after: str) -> str:
 def asked_by(text: str, cluster: Cluster | None) -> JobRequest:
     """What a script asks for; its program's strategy is no matter of its text."""
     script = read_script(text)
-    read = request_of(record_of(script))
-    return replace(read, queue=queue_of(text, read.queue, cluster), node_type=gpu_kind_of(script), strategy=None)
+    record = record_of(script)
+    read, shape = request_of(record), job_shape(script, record.scheduler or "")
+    tasks = array_of(shape.value("array") or shape.value("job-name").partition("[")[2])  # LSF's stand in its name
+    queue = queue_of(text, read.queue, cluster)
+    return replace(read, queue=queue, node_type=gpu_kind_of(script), strategy=None, array=tasks)
 
 
 def changed_text(hand: Hand, script: Paste, patch: Sequence[Swap], text: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from graph.extraction.amounts import JOB_NODES, LOOP, NODE_LINES
 from graph.extraction.directives import DirectiveLine
 from graph.extraction.script import ReadScript
 from graph.extraction.walltime import seconds_of
+from knowledge.job_parts import JobArray
 
 Asked = Mapping[str, DirectiveLine]
 NODE_NAMES = (JOB_NODES, "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
@@ -119,6 +120,22 @@ def job_shape(script: ReadScript, scheduler: str) -> JobShape:
     reader = READERS.get(scheduler)
     shape = reader(JobShape(asked)) if reader else JobShape(asked)
     return replace(shape, mixed=shape.mixed or bool(re.search(r"(?m)^#SBATCH\s+(hetjob|packjob)", script.text)))
+
+
+# `1-10`, `0-15:4`, `7`; LSF's stand in brackets behind the job's name.
+INDICES = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+
+
+def array_of(value: str) -> JobArray | None:
+    """The tasks that an array's directive asks for (`0-9%2`, `1,3,5`, `name[1-10]`), by their number alone; None where
+    that is not known."""
+    body, _, most = value.rpartition("[")[2].replace("]", "").partition("%")
+    found = [INDICES.fullmatch(one) for one in body.split(",")]
+    spans = [(int(one[1]), int(one[2] or one[1]), int(one[3] or 1) or 1) for one in found if one]
+    if not value or len(spans) < len(found):
+        return None
+    count = sum(max(0, last - first) // step + 1 for first, last, step in spans)
+    return JobArray(count=count, first=spans[0][0], at_once=whole(most))
 
 
 def whole(text: str) -> int | None:

@@ -124,9 +124,9 @@ def test_a_shell_on_a_connection_is_refused() -> None:
 
 def test_a_machines_scheduler_is_told_by_the_script_that_runs_there() -> None:
     script = "#!/bin/bash\n#PBS -q gpuvolta\n#PBS -l ncpus=48,ngpus=4\n#PBS -l walltime=4:00:00\npython t.py\n"
-    thread = Thread(Player(call("cluster_facts", machine="gadi"), "Fine."))
-    thread.say(f"my script for gadi\n```bash\n{script}```\nis it fine?")
-    assert "gadi, under pbs" in thread.player.asked[-1][-1].text
+    thread = Thread(Player(call("cluster_facts", machine="derecho"), "Fine."))
+    thread.say(f"my script for derecho\n```bash\n{script}```\nis it fine?")
+    assert "derecho, under pbs" in thread.player.asked[-1][-1].text
     thread = Thread(Player(call("port_script", machine="Zephyr"), "Ported."))
     thread.say(f"port this to our cluster Zephyr\n```bash\n{script}```")
     assert "#SBATCH" in thread.script, "what it ran on tells nothing of where it goes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from player import Player, Thread, call, first_script
 
-GADI = """#!/bin/bash
+PBS = """#!/bin/bash
 #PBS -P ab12
 #PBS -q gpuvolta
 #PBS -l ncpus=48,ngpus=4,mem=380GB,walltime=24:00:00
@@ -61,19 +61,19 @@ def test_a_script_of_the_rules_that_undoes_a_change_is_not_told() -> None:
 def test_a_persons_script_keeps_its_program_after_each_change() -> None:
     moves = [call("edit_script", patch=[{"old": "--bs 32", "new": "--bs 16"}]), "Done.", "Yes."]
     thread = Thread(Player(*moves))
-    thread.say(f"halve the batch\n```bash\n{GADI}```")
+    thread.say(f"halve the batch\n```bash\n{PBS}```")
     thread.say("right?")
     assert "entry=train.py" in job(thread) and "args=--bs 16" in job(thread) and "account=ab12" in job(thread)
 
 
-@pytest.mark.parametrize("turns", [("my script on Gadi, halve the batch\n{}",), ("i am on Gadi", "halve it\n{}")])
+@pytest.mark.parametrize("turns", [("my script on Derecho, halve the batch\n{}",), ("i am on Derecho", "halve it\n{}")])
 def test_a_machine_that_nobody_described_has_its_name_and_the_scheduler_of_the_script(turns: tuple[str, ...]) -> None:
     thread = Thread(Player("Noted."))
-    told = [thread.say(one.format(f"```bash\n{GADI}```")) for one in turns[:-1]]
+    told = [thread.say(one.format(f"```bash\n{PBS}```")) for one in turns[:-1]]
     thread.player.moves = [call("edit_script", patch=[{"old": "--bs 32", "new": "--bs 16"}]), "Done."]
-    told.append(thread.say(turns[-1].format(f"```bash\n{GADI}```")))
-    assert "for Gadi" in told[-1] and "your machine" not in told[-1] and "machine=Gadi" in job(thread)
-    write = call("write_script", machine="gadi", framework="pytorch", strategy="none", nodes=1, gpus_per_node=1,
+    told.append(thread.say(turns[-1].format(f"```bash\n{PBS}```")))
+    assert "for Derecho" in told[-1] and "your machine" not in told[-1] and "machine=Derecho" in job(thread)
+    write = call("write_script", machine="derecho", framework="pytorch", strategy="none", nodes=1, gpus_per_node=1,
                  entry="eval.py", walltime="02:00:00")  # fmt: skip
     thread.player.moves = [write, "Below."]
     thread.say("and one for eval.py on one GPU for 2 hours, same machine")
@@ -82,7 +82,7 @@ def test_a_machine_that_nobody_described_has_its_name_and_the_scheduler_of_the_s
 
 def test_the_scheduler_of_one_machine_is_not_that_of_another() -> None:
     thread = Thread(Player("Read.", call("port_script", machine="Zephyr"), "Ported."))
-    thread.say(f"here is my script on Gadi\n```bash\n{GADI}```")
+    thread.say(f"here is my script on Derecho\n```bash\n{PBS}```")
     thread.say("port it to our other cluster Zephyr please")
     assert "#SBATCH" in thread.script and "machine=Zephyr" in job(later(thread))
 
@@ -95,15 +95,15 @@ def later(thread: Thread) -> Thread:
 
 
 def test_a_model_may_tell_the_scheduler_of_a_machine_that_nobody_described() -> None:
-    port = call("port_script", machine="Gadi", fields={"scheduler": "PBS Pro"})
+    port = call("port_script", machine="Zephyr", fields={"scheduler": "PBS Pro"})
     thread = Thread(Player(port, "Ported."), first_script())
-    thread.say("port my slurm script from Perlmutter to Gadi")
+    thread.say("port my slurm script from Perlmutter to Zephyr")
     assert "#PBS" in thread.script and "#SBATCH" not in thread.script
 
 
 def test_a_script_whose_scheduler_is_another_is_not_for_the_machine_of_the_thread() -> None:
     thread = Thread(Player("Read.", "Yes."), first_script())
-    thread.say(f"and what is wrong in this one?\n```bash\n{GADI}```")
+    thread.say(f"and what is wrong in this one?\n```bash\n{PBS}```")
     thread.say("ok?")
     assert "machine=perlmutter" not in job(thread) and "PBS" not in job(thread).partition("account")[0]
 
