@@ -197,5 +197,5 @@ def test_a_whole_text_of_another_launch_is_not_laid_over_ours() -> None:
 
 def test_an_array_of_a_persons_own_script_has_the_price_of_all_its_tasks() -> None:
     edit = call("edit_script", fields={"array": "seed=0,1,2,3,4"})
-    thread, told = ordered(SNELLIUS, "snellius", "an array of 5 seeds", edit)
+    _, told = ordered(SNELLIUS, "snellius", "an array of 5 seeds", edit)
     assert "5 tasks, up to 40 node hours in all" in told
