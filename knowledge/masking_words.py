@@ -169,6 +169,8 @@ def is_scrambled(value: str) -> bool:
     changes = sum(map(ne, kinds, kinds[1:]))
     if len(part) < SCRAMBLED_FROM or not {"a", "A", "0"} <= set(kinds) or changes <= 0.45 * len(part):
         return False
+    if value[0] == "/" and re.fullmatch(r"(?:/[\w-]{1,24}){3,}", value):
+        return False  # folders
     return not (value.startswith("AAAA") or KNOWN_PUBLIC.fullmatch(value) or NO_SECRET.fullmatch(value))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from knowledge.errors import InputError
 from knowledge.masking import hide
 
 ASSIGNS = re.compile(
@@ -13,6 +14,8 @@ ASSIGNS = re.compile(
 )
 STANDS_FOR_KEY = re.compile(r"<hidden>|<KEY_\d+>")
 """What a model is told in the place of a key."""
+BESIDE_KEY = re.compile(rf"(?P<word>\S+ +|\S*[=:\"'])(?:{STANDS_FOR_KEY.pattern})")
+NOT_KNOWN = "line {} has a hidden value that the script has nowhere behind the same word: leave that line out; `{}`"
 FROM_SHELL = '{}: "${{{}:?export it in your shell before you submit}}"'
 ASKED = re.compile(r'(?m)^[^\S\n]*: "\$\{(\w+):\?export it in your shell before you submit\}"$')
 SAYS = "{0} comes from your shell: `export {0}=...` before you submit (no key is written into a script)"
@@ -33,6 +36,25 @@ def keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
 def is_key(value: str, row: str) -> bool:
     """Whether a value is a key, or stands for one; a variable is none."""
     return not value.startswith("$") and (STANDS_FOR_KEY.fullmatch(value) is not None or hide(row) != row)
+
+
+def with_its_keys(text: str, source: str) -> str:
+    """A changed text of a script with the keys that it had where they still stand: behind the same word. Raises
+    InputError for a line with one that the script has not there."""
+    if not STANDS_FOR_KEY.search(text):
+        return text
+    rows = text.split("\n")
+    for at, row in enumerate(rows):
+        rows[at] = row if ASSIGNS.fullmatch(row.rstrip("\r")) else BESIDE_KEY.sub(lambda one: its_key(one, source), row)
+        if STANDS_FOR_KEY.search(rows[at]) and not ASSIGNS.fullmatch(rows[at].rstrip("\r")):
+            raise InputError(NOT_KNOWN.format(at + 1, row.strip()[:80]))
+    return "\n".join(rows)
+
+
+def its_key(found: re.Match[str], source: str) -> str:
+    """What the script has behind the word before a hidden key, where that is one thing."""
+    held = {one[1] for one in re.finditer(rf"(?<!\S){re.escape(found['word'])}(\S+)", source)}
+    return found["word"] + held.pop() if len(held) == 1 else found[0]
 
 
 def asked_of_shell(text: str) -> frozenset[str]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from graph.context import Context
+from graph.extraction.machine import machine_shown
 from graph.reading.message import DIRECTIVE, Message, take_apart
 from graph.reading.reader import plain_orders, read_utterance
 from graph.reading.utterance import Clause, ThreadView, Utterance
@@ -36,6 +37,11 @@ class TurnContext:
     @property
     def pending(self) -> Pending | None:
         return self.state.get("pending")
+
+    @property
+    def printed_on(self) -> tuple[str | None, bool]:
+        """The machine that the message's logs and outputs show, and whether by its paths or hosts, which prove it."""
+        return machine_shown("\n".join(one.text for one in (*self.message.logs, *self.message.outputs)))
 
     @property
     def act(self) -> str:

@@ -43,7 +43,7 @@ from graph.usecases.own_removals import take_field_out
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.script_keys import keys_from_shell
+from knowledge.script_keys import keys_from_shell, with_its_keys
 from knowledge.types import Assumption, Finding, JobRequest, Offer, Paste
 
 Item = TypeVar("Item")
@@ -57,6 +57,8 @@ NOT_SAID_ACCOUNT = "account '{}' was not said"
 WITH_LINES = "(or give it with the lines it takes, in text)"
 OTHER_NODES = "the launch counts {} nodes, the job has {}"
 STILL = "wrong before, and still so: {}"
+NEW = "with this change the checks warn: {}"
+MOST_NEW = 3
 IN_TEXT = "the text has another value, or none"
 KEPT = "kept: the remarks of lines {} (only a patch takes remarks out)"
 OF_BATCH = re.compile(r"; the global batch [^;]*")
@@ -286,6 +288,7 @@ def changed_text(hand: Hand, script: Paste, patch: Sequence[Swap], text: str) ->
     """
     now, wrong = swapped(script.text, patch)
     now, kept = laid_over(now, text) if text else (now, ())
+    now = with_its_keys(now, script.text)
     told = [f"not done of the patch: {one}" for one in wrong]
     if kept and hand.state.get("own"):
         told.append(KEPT.format(", ".join(map(str, kept))))
@@ -300,6 +303,7 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
     if hand.refused >= MOST_REFUSED:
         raise InputError(GIVEN_UP)
     text = "\n".join(without_fence(text.replace("\r\n", "\n").strip("\n").split("\n"))) + "\n"
+    text = with_its_keys(text, hand.script().text if hand.state.get("bundle") else "")
     text, keys = keys_from_shell(text)
     facts = None if is_stand_in(cluster) else cluster
     asked = asked_by(text, facts)
@@ -422,7 +426,7 @@ def take_hunks(hand: Hand, script: Paste, hunks: Sequence[Hunk], *says: str) -> 
     was, now = (asked_by(one, cluster) for one in (before, text))
     made = made_of(hand.now(), Paste(script.name, in_its_lines(script.text, text)), *says, before=script)
     told = hand.adopt(made, costs=price(was, replace(now, args=was.args), cluster))
-    return [told, *old_errors(before, text, cluster)]
+    return [told, *found_now(before, text, cluster)]
 
 
 def sizes(hand: Hand, before: str, hunks: Sequence[Hunk], cluster: Cluster | None) -> dict[Hunk, tuple[str, ...]]:
@@ -501,11 +505,13 @@ def new_errors(before: str, after: str, cluster: Cluster | None) -> list[str]:
     return [*filter(None, [dangerous(added)]), *(worded(one) for one in found)]
 
 
-def old_errors(before: str, after: str, cluster: Cluster | None) -> list[str]:
-    """Errors of the old text that name other numbers in the changed one."""
-    known, told = ([one for one in check(text, cluster) if one.severity == "error"] for text in (before, after))
+def found_now(before: str, after: str, cluster: Cluster | None) -> list[str]:
+    """Errors of the old text that name other numbers in the changed one, and warnings that came with the change."""
+    known, told = ([one for one in check(text, cluster) if one.severity != "info"] for text in (before, after))
     same, shapes = {one.says for one in known}, set(map(shape, known))
-    return [STILL.format(worded(one)) for one in told if one.says not in same and shape(one) in shapes]
+    still = [one for one in told if one.severity == "error" and one.says not in same and shape(one) in shapes]
+    new = [one for one in told if one.severity == "warning" and shape(one) not in shapes]
+    return [*(STILL.format(worded(one)) for one in still), *(NEW.format(worded(one)) for one in new[:MOST_NEW])]
 
 
 def shape(finding: Finding) -> tuple[str, str]:

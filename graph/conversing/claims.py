@@ -27,7 +27,9 @@ SUBMITS = re.compile(
     r"|(?P<flux>flux) (?:run|submit|batch|alloc))\s+(?P<rest>[^\n;|&]*)"
 )
 NOUN = spoken("queue").pattern
-NAME = r"[^\W_][\w.-]*[^\W_]|[^\W_]"
+# Whole: `gp_` and `gpu*` are how several begin.
+NAME = r"(?:[^\W_][\w.-]*[^\W_]|[^\W_])(?![\w*])"
+PLACEHOLDER = re.compile(r"[A-Z_]*(?:YOUR|QOS|QUEUE|PARTITION|NAME)[A-Z_]*")
 QUEUE_AFTER = re.compile(
     rf"{NOUN}\s+(?:(?:called|named|namens|nommée|appelée|llamada|is|ist|est|es)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})",
     re.I,
@@ -117,7 +119,8 @@ def queues_of(sentence: str) -> list[str]:
     found += [one["name"] for one in beside_queue(sentence) if one["tick"] or has_sign(one["name"])]
     spans = (span.strip() for span in CODE.findall(sentence))
     found += [one for one in spans if has_sign(one) and one.lower() in queue_names()]
-    return [name for name in dict.fromkeys(one.strip("`*\"',;.") for one in found) if name]
+    names = dict.fromkeys(one.strip("`*\"',;.") for one in found)
+    return [one for one in names if one and not (PLACEHOLDER.fullmatch(one) and one.lower() not in queue_names())]
 
 
 def beside_queue(sentence: str) -> list[re.Match[str]]:

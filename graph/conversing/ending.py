@@ -131,11 +131,16 @@ def spoken_of(hand: Hand) -> JobRequest:
     if read.site_words and read.machine:
         return replace(request, machine=read.machine, site_words=read.site_words)
     machines = hand.turn.utterance.machines()
-    spoken = read.machine if read.machine in machines else machines[0] if len(machines) == 1 else None
+    shown, proved = hand.turn.printed_on
+    spoken = read.machine if read.machine in machines else machines[0] if len(machines) == 1 else shown
     names = {"machine": spoken, "entry": read.entry, "account": read.account, "model": read.model}
     names |= {name: None for name in ("entry", "account") if not looks_named(names[name])}
     kept = {name: value for name, value in names.items() if getattr(request, name) is None}
-    return replace(request, **kept)  # type: ignore[arg-type]
+    request = replace(request, **kept)  # type: ignore[arg-type]
+    if shown and proved:  # whatever other machines the words name: `worked on polaris`
+        request = replace(request, machine=shown)
+    # Arguments go with a program: without one, they are pieces of a log or of a sentence.
+    return replace(request, argument_edits=(), args=request.args if request.entry else None)
 
 
 def looks_named(name: str | None) -> bool:

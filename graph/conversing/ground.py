@@ -27,8 +27,9 @@ STANDARD_PARTS = frozenset(
 )
 TELLING = re.compile(r"[\d_/=@]|^\$")
 # Part of a path that stands for a name: PROJECT.
-# A folder of a fact below which each project or person has one: `/global/common/software/<project>`.
-OF_EACH = re.compile(r"(/[\w.-]+(?:/[\w.-]+)+/)<[^<>/\s]{1,40}>")
+# A folder of a fact below which each project or person has one: `/global/common/software/<project>`,
+# `/scratch/project_<n>`.
+OF_EACH = re.compile(r"((?:/[\w.-]+)+/(?:[\w.-]*[_-])?)<[^<>/\s]{1,40}>")
 FOR_A_NAME = re.compile(r"[A-Z][A-Z_]+")
 
 

@@ -25,6 +25,8 @@ BESIDE = re.compile(
     rf"(?:{LIMITING.pattern}\s*)?)+$",
     re.I,
 )
+# `GPU-shared, time limit 8 h`: what a job asks for.
+OF_JOB = re.compile(r"\b(?:time[ -]?limit|wall[ -]?time|Zeitlimit)[\s:=`*]*$", re.I)
 SEVERAL = frozenset(("node", "gpu", "time"))
 # A number of a sum: `1 node x up to 1 h = 1 SU`.
 SUM_BEFORE, SUM_BEHIND = re.compile(r"[x\u00d7*=][^.;,\d]{0,12}$"), re.compile(r"[^.;,\d]{0,12}[x\u00d7*=]")
@@ -131,7 +133,7 @@ def of_queues(
     counted = bool(within)  # then a number that counts nothing proves none
     if any(amounts.have(one.values, one.kind, counted) for amounts in (*theirs, Amounts("\n".join(printed)))):
         return [], False
-    own = ground.own().have(one.values, one.kind) or TAKING.search(one.before) is not None
+    own = ground.own().have(one.values, one.kind) or any(form.search(one.before) for form in (TAKING, OF_JOB))
     if within and ((own and min(one.values) <= max(within)) or max(within) in beside):
         return [], False  # the job's own size, which fits, or the limit stands beside it
     if not within:

@@ -262,8 +262,14 @@ def is_other_form(before: str | None, now: Any) -> bool:
     return bool(before and now) and ("/" in str(before)) != ("/" in str(now))
 
 
+# `--lr=1e-4, --bs=8, !--amp`: where the next edit begins.
+NEXT_EDIT = re.compile(r"[,;\s]\s*(?=[!=]?--?[A-Za-z])")
+
+
 def parts_of(name: str, value: Any) -> tuple[str, ...]:
     """What is set one after the other: a list's parts each by itself, else the whole in one text."""
+    if name == "argument_edits" and isinstance(value, str):
+        return tuple(NEXT_EDIT.split(value.strip()))
     if not isinstance(value, tuple):
         return (str(value),)
     if isinstance(getattr(JobRequest(), name, None), tuple):

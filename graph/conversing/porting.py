@@ -11,6 +11,7 @@ from typing import Any
 from graph.conversation.script_job import machine_for
 from graph.conversation.scripts import made_of
 from graph.conversing.changing import GIVEN_UP, MOST_REFUSED, change_own, changed_text, faults_of_text, in_its_lines
+from graph.conversing.ground import stands
 from graph.conversing.hand import REMARK, Hand
 from graph.conversing.rewriting import key
 from graph.conversing.tools import Swap
@@ -29,7 +30,9 @@ REFUSED = "not ported; the checks for {} refuse it: {}"
 GONE = "lines of theirs that it has no more (tell each, and why): {}"
 LOADS = re.compile(r"\s*(?:module|ml)\b")
 # A word of a line by which it is known, and those that stand in many.
-PART = re.compile(r"[\w./%@-]{5,}")
+SHORTEST = 5
+PART = re.compile(rf"[\w./%@-]{{{SHORTEST},}}")
+DIRECTIVE_SIGN = re.compile(r"^#\s?(?:sbatch|pbs|bsub|flux:)\s+")
 COMMON = frozenset({"sbatch", "export", "module", "source", "python", "python3", "activate"})
 SETS = re.compile(r"\s*(?:export\s+)?(\w+)(?==)")
 
@@ -103,7 +106,9 @@ def untold(lines: Iterable[str], words: str) -> list[str]:
     said = words.lower()
 
     def is_named(row: str) -> bool:
-        parts = {part.strip("-") for part in PART.findall(row.lower())} - COMMON
-        return any(part in said for part in parts)
+        bare = DIRECTIVE_SIGN.sub("", row.lower())
+        parts = {part.strip("-") for part in PART.findall(bare)}
+        parts |= {name for part in parts for name in part.strip("/").split("/")[1:] if len(name) >= SHORTEST}
+        return stands(bare, said) or any(part in said for part in parts - COMMON)
 
     return [one for one in lines if not is_named(one)]

@@ -33,7 +33,10 @@ def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said],
     clusters = hand.context.catalogue.clusters.values()
     ground.machines = {name.lower(): one for one in clusters for name in names_of(one) if len(name) >= LEAST_NAME}
     named, held = map(hand.context.catalogue.find, hand.turn.utterance.machines()), hand.context.cluster(hand.request)
-    spoken_of = [held, *named] if state.get("bundle") else [*named, held]  # a script's own machine comes first
+    shown, proved = hand.turn.printed_on
+    printed = hand.context.catalogue.find(shown) if shown and (proved or not held) else None
+    # A script's own machine comes first.
+    spoken_of = [held, printed, *named] if state.get("bundle") else [printed, *named, held]
     here = [one for one in spoken_of if one] if any(spoken_of) or hand.read.machine else last_spoken_of(ground, hand)
     ground.here = list({one.id: one for one in here if not is_stand_in(one)}.values())
     ground.add(*map(machine_in_short, ground.here))

@@ -23,6 +23,8 @@ from knowledge.types import JobRequest, Offer
 Purpose = Literal["order", "trial"]
 # From which share on a clause beside a question is an order.
 ORDERS = 0.5
+# `Back to mpiexec` and `undo that` order as `make it 4` does.
+ORDERING = (*WANTING, "undo", "redo", "back")
 TRIED = "TRIED, not done: nothing changed. A yes in the next message takes it (take_offer). It would be:"
 WHICH = "(The message is a question. Where it asks for this to be done, however politely, call again: purpose=order.)"
 
@@ -38,7 +40,7 @@ def is_plain_order(clause: Clause) -> bool:
     """Whether a clause asks for something to be made (`can you make ...?`), or wants it and is no question."""
     if clause.text.rstrip().endswith(MARKS):
         return has("asks_to_make", fold(clause.text)) or clause.share(*WANTING) >= SURE
-    return clause.scope in ("plain", "corrected") and not rather_asks(clause) and clause.share(*WANTING) >= ORDERS
+    return clause.scope in ("plain", "corrected") and not rather_asks(clause) and clause.share(*ORDERING) >= ORDERS
 
 
 def as_said(hand: Hand, purpose: Purpose | None, change: Callable[[], str]) -> str:
@@ -46,7 +48,8 @@ def as_said(hand: Hand, purpose: Purpose | None, change: Callable[[], str]) -> s
     words may only ask, it is tried."""
     if purpose == "trial":
         return f"{TRIED}\n{tried(hand, change, unasked=True)}"
-    if purpose is None and hand.turn.state.get("bundle") and may_only_ask(hand.turn):
+    began_with = hand.turn.state.get("bundle")  # what this turn made was ordered, and so is what is put right in it
+    if purpose is None and began_with and hand.state.get("bundle") == began_with and may_only_ask(hand.turn):
         return f"{WHICH}\n{TRIED}\n{tried(hand, change)}"
     hand.is_order = purpose == "order"
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from graph.extraction.script import ReadScript
@@ -198,3 +198,38 @@ def matches(patterns: Weights, texts: Iterable[str]) -> Iterator[MachineMark]:
 def gpus_of_queue(machine: str | None, queue: str | None) -> int | None:
     """GPUs that a queue hands out by itself, where the machine has such queues."""
     return marks()[machine].queue_gpus.get(queue) if machine in marks() and machine and queue else None
+
+
+# Characters and words of a printed text that are looked at.
+MOST_PRINTED, MOST_WORDS = 20_000, 600
+# A name by itself may be a person's or a model's; in a path of the machine or an address it is the machine's.
+PLACE = re.compile(r"""(?<![\w.~$/-])/[^\s"'`,;()<>=]+|[\w-]+(?:\.[a-z][\w-]*){2,}""")
+PRINTED_WORD = re.compile(r"[A-Za-z][\w-]{3,}")
+
+
+@lru_cache(32)
+def machine_shown(text: str) -> tuple[str | None, bool]:
+    """The described machine whose own marks stand in what a program or a scheduler printed, and whether they are paths
+    or hosts of it; else they are queues or accounts that are found nowhere else. None where none or several are."""
+    text = text[:MOST_PRINTED]
+    places = "\n".join(dict.fromkeys(one[0] for one in PLACE.finditer(text)))
+    here = {name for name in described_marks() if has_place(marks()[name], places)}
+    if len(here) == 1:
+        return here.pop(), True
+    words = list(dict.fromkeys(PRINTED_WORD.findall(text)))[:MOST_WORDS]
+    named = {name for name in described_marks() if has_name(marks()[name], words)} if not here else set()
+    return (named.pop() if len(named) == 1 else None), False
+
+
+def described_marks() -> list[str]:
+    return [name for name in marks() if catalogue().find(name)]
+
+
+def has_place(one: Marks, places: str) -> bool:
+    sure = (pattern for pattern, points in one.text.items() if points >= ENOUGH and r"\$" not in pattern)
+    return any(len(found[0]) >= DISTINCT for pattern in sure for found in re.finditer(pattern, places, re.I))
+
+
+def has_name(one: Marks, words: Iterable[str]) -> bool:
+    sure = {pattern: n for names in (one.accounts, one.queues) for pattern, n in names.items() if n >= ENOUGH}
+    return any(len(mark.text) >= DISTINCT for mark in matches(sure, words))

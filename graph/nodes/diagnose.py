@@ -61,7 +61,9 @@ def told(turn: TurnContext, found: Diagnosis, said: tuple[Say, ...]) -> State:
     """The diagnosis, and what it means for the script in hand."""
     state, own = turn.state, turn.state.get("own")
     before = (*state["said"], *said)
-    named = [turn.context.catalogue.find(name) for name in turn.utterance.machines()]
+    shown, proved = turn.printed_on
+    names = [shown, *turn.utterance.machines()] if shown and proved else turn.utterance.machines()
+    named = [turn.context.catalogue.find(name) for name in names]
     cluster = next(filter(None, named), None) or (machine_for(turn, own) if own else turn.cluster)
     found = with_signs(found, cluster)
     if found.cause in NO_CAUSE:

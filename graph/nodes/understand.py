@@ -129,8 +129,11 @@ def by_log(turn: TurnContext) -> State | None:
     if not logs:
         return None
     own = turn.message.scripts[0] if turn.message.scripts else turn.state.get("own")
-    machine = next((name for name in turn.utterance.machines() if name in turn.context.catalogue.clusters), None)
-    request = turn.request if turn.request.machine or own else replace(turn.request, machine=machine)
+    named = next((name for name in turn.utterance.machines() if name in turn.context.catalogue.clusters), None)
+    shown, proved = turn.printed_on
+    machine = shown if proved else turn.request.machine or named or shown  # `worked on polaris`, says the log of Aurora
+    held = own or turn.state.get("bundle")
+    request = turn.request if held else replace(turn.request, machine=machine)
     return State(way="diagnose", logs=logs, own=own, request=request, since=turn.words)
 
 

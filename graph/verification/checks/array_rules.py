@@ -16,7 +16,8 @@ from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import option_pairs, task_text
 
-NAME = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
+# `$LRS`, and the index of `${LRS[TASK]}`, which needs no sign.
+NAME = re.compile(r"(?:\$\{?[#!]?|(?<=\w\[))([A-Za-z_]\w*)")
 INDEX = re.compile(r"SLURM_ARRAY_TASK_ID|PBS_ARRAY_?(INDEX|ID)|LSB_JOBINDEX|SGE_TASK_ID")
 OWN_INDEX = {"slurm": ("SLURM_ARRAY_TASK_ID",), "pbs": ("PBS_ARRAY_INDEX", "PBS_ARRAYID"), "lsf": ("LSB_JOBINDEX",)}
 # What differs from task to task of an array, or from run to run.
