@@ -121,7 +121,9 @@ class ScriptDeeds:
         if not hand.state.get("bundle"):
             raise InputError(NO_SCRIPT)
         if file and not hand.is_file(file):
-            return self.beside(file, fields or {}, patch, text, is_new=purpose == "order" or hand.may_be_new(file))
+            whole = text.startswith("#!") and purpose != "trial"  # a script of its own changes no other
+            is_new = whole or purpose == "order" or hand.may_be_new(file)
+            return self.beside(file, fields or {}, patch, text, is_new=is_new)
         if not changes and not file:
             raise InputError("give fields, a patch or a text")
         if not changes:
@@ -140,6 +142,9 @@ class ScriptDeeds:
         if pasted and not pasted.text.startswith("#!"):
             return change_file(hand, pasted, patch, text)
         held, before = hand.script(), hand.request
+        if file not in files and text.startswith("#!") and before.machine:
+            told = write_text(hand, hand.cluster_of(before), text, named(fields), file)
+            return f"{told}\n{KEPT_BESIDE.format(file, held.name)}"
         start = files.get(file, held.text)
         if not start.startswith("#!"):
             raise InputError(NOT_A_SCRIPT.format(file))
