@@ -94,7 +94,7 @@ class Masker:
         told = {value.lower() for value in self.table.names.values()} if own else set()
         spans = Spans()
         for start, end, kind in self._private(text):
-            if not own or kind == "KEY" or text[start:end].lower() in told:
+            if not own or text[start:end].lower() in told:
                 spans.add(start, end, kind)
         persons = {name: kind for name, kind in self.known.items() if kind not in RANKS}
         for word in WORD.finditer(text) if persons else ():  # as they are written: Mark is no mark
