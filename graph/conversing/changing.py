@@ -168,7 +168,7 @@ def order_of(hand: Hand, start: JobRequest, name: str, value: Any) -> FieldOrder
         goes = not part or (part.startswith("!") and name != "argument_edits")
         (gone if goes else coming).append(part.removeprefix("!" if goes else "="))
         gone += [""] if name == "constraint" and part.startswith("=") else []
-    given = tuple(coming) if isinstance(value, tuple) else "".join(coming)
+    given = tuple(coming) if isinstance(value, tuple) or len(coming) > 1 else "".join(coming)
     wanted, refused = with_each(hand, start, {name: given}) if coming or name not in FIELDS else (start, {})
     if refused:
         raise InputError(refused[name])

@@ -370,7 +370,15 @@ def as_counted(hand: Hand, request: JobRequest) -> JobRequest:
         rf"(?i)\b(?:{numbers})\b[^.;\n\d]{{0,25}}?\b(?:gcds?|tiles?|cards?|mi\d+x?|modules?)\b", hand.words
     )
     others = tuple(one for one in request.heard if one.field != "gpus_per_node")
-    return replace(request, heard=(*others, Heard("gpus_per_node", "said", said[0])) if said else others)
+    told = said[0] if said else f"{count} devices" if counts_tiles(hand) else ""
+    return replace(request, heard=(*others, Heard("gpus_per_node", "said", told)) if told else others)
+
+
+def counts_tiles(hand: Hand) -> bool:
+    """Whether the job in hand has more GPUs a node than the machine has cards: it counts their tiles."""
+    cluster, before = hand.context.cluster(hand.request), hand.request.gpus_per_node or 0
+    cards = [one.gpus.per_node or 0 for one in cluster.node_types if one.gpus.tiles_per_gpu > 1] if cluster else []
+    return bool(cards) and hand.state.get("bundle") is not None and before > max(cards)
 
 
 def refuse_value(hand: Hand, request: JobRequest, name: str, text: str) -> None:

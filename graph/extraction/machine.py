@@ -203,7 +203,7 @@ def gpus_of_queue(machine: str | None, queue: str | None) -> int | None:
 # Characters and words of a printed text that are looked at.
 MOST_PRINTED, MOST_WORDS = 20_000, 600
 # A name by itself may be a person's or a model's; in a path of the machine or an address it is the machine's.
-PLACE = re.compile(r"""(?<![\w.~$/-])/[^\s"'`,;()<>=]+|[\w-]+(?:\.[a-z][\w-]*){2,}""")
+PLACE = re.compile(r"""(?<![\w.~$/-])/(?!(?:home|users?)/)[^\s"'`,;()<>=]+|[\w-]+(?:\.[a-z][\w-]*){2,}""")
 PRINTED_WORD = re.compile(r"[A-Za-z][\w-]{3,}")
 
 

@@ -138,6 +138,8 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     # An exclusive job of Slurm is given all GPUs of its nodes (sbatch(1), --exclusive); srun's steps take what was asked.
     whole = s.job.exclusive and s.scheduler == "slurm" and launch.parallel is None and procs > (s.devices or procs)
     devices = s.node_devices if whole else s.devices or s.node_devices
+    if devices and any(one.written.strip("\"'") == "COMPOSITE" for one in s.set_to("ZE_FLAT_DEVICE_HIERARCHY")):
+        devices //= max((kind.gpus.tiles_per_gpu for kind in s.node_types), default=1)  # a card is one device then
     asked = s.devices is not None and not whole
     # Programs side by side have each a part of the GPUs.
     part = launch.root.background and (

@@ -1,0 +1,99 @@
+"""What a turn takes from words, calls and pages, and what it leaves."""
+
+from __future__ import annotations
+
+import pytest
+from player import Player, Thread, call, first_script
+
+from graph.conversing.claims import queues_of
+from graph.conversing.ground import Ground
+from graph.conversing.porting import untold
+from knowledge.catalogue import catalogue
+
+SCRIPT = """#!/bin/bash
+#SBATCH -A m1234_g
+#SBATCH -C gpu
+#SBATCH -q shared
+#SBATCH -N 1
+#SBATCH -n 1
+#SBATCH -c 32
+#SBATCH --gpus-per-task=1
+#SBATCH -t 02:00:00
+srun python train.py --kappa 0.27 --lr 1e-3 --fp16 --out $SCRATCH/runs/k
+"""
+LOG = """x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0: Traceback (most recent call last):
+x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0:   File "/flare/Proj/surr/main.py", line 41, in <module>
+x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0:     torch.cuda.set_device(local_rank)
+x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0: AttributeError: module 'torch._C' has no attribute '_cuda_setDevice'
+"""
+
+
+def owned(*moves: object) -> Thread:
+    thread = Thread(Player("Read.", *moves, "Done."))  # type: ignore[arg-type]
+    thread.say(f"my script for perlmutter\n```bash\n{SCRIPT}```")
+    return thread
+
+
+def test_a_log_that_shows_its_machine_is_of_it_whatever_machines_the_words_name() -> None:
+    thread = Thread(Player("Of Aurora."))
+    thread.say(f"{LOG}\nworked on polaris")
+    assert thread.player.asked[-1][1].text.startswith("MACHINE aurora")
+    assert (request := thread.state.get("request")) and request.machine == "aurora"
+    assert "GPUs of Aurora is xccl" in thread.player.asked[-1][1].text
+
+
+def test_an_order_beside_a_question_is_done_without_being_called_one() -> None:
+    thread = Thread(Player(call("edit_script", fields={"nodes": 3}), "Done."), first_script())
+    thread.say("go back to 3 nodes. why was it slow with 2?")
+    assert "#SBATCH --nodes=3" in thread.script
+    thread = Thread(Player(call("edit_script", fields={"nodes": 3}), "Done."), first_script())
+    thread.say("would 3 nodes be quicker?")
+    assert "#SBATCH --nodes=2" in thread.script
+
+
+def test_several_edits_of_arguments_in_one_text_are_each_done() -> None:
+    thread = owned(call("edit_script", fields={"argument_edits": "--lr=1e-4, --seed=7, !--fp16"}, purpose="order"))
+    thread.say("lr 1e-4, seed 7, and no fp16 please")
+    assert "--lr 1e-4" in thread.script and "--seed 7" in thread.script.replace("=", " ")
+    assert "--fp16" not in thread.script
+
+
+def test_what_the_checks_warn_of_with_a_change_is_told() -> None:
+    thread = owned(call("edit_script", fields={"array": "kappa=0.1,0.2,0.27"}))
+    thread.say("an array over kappa 0.1, 0.2, 0.27")
+    told = next(one.text for one in thread.player.asked[-1] if one.role == "tool")
+    assert "with this change the checks warn" in told and "same for all tasks" in told
+
+
+def test_a_whole_script_under_a_new_name_stands_beside_the_one_in_hand() -> None:
+    text = SCRIPT.replace("02:00:00", "00:10:00")
+    thread = owned(call("edit_script", file="try.sh", text=text))
+    thread.say("what would a ten minute try look like?")
+    assert "00:10:00" in thread.script and len(thread.state["jobs"]) == 1
+
+
+def test_fewer_gpus_are_counted_as_the_script_in_hand_counts_them() -> None:
+    sizes = {"nodes": 1, "gpus_per_node": 8, "entry": "train.py", "walltime": "01:00:00", "strategy": "ddp"}
+    write = call("write_script", machine="lumi", account="project_465001877", framework="pytorch", **sizes)
+    edit = call("edit_script", fields={"queue": "small-g", "gpus_per_node": 4}, purpose="order")
+    thread = Thread(Player(write, "Below.", edit, "Done."))
+    thread.say("lumi, ddp, 1 node 8 gpus, train.py, project_465001877, 1 h")
+    thread.say("small-g then, i only need 4 of the gpus")
+    assert "#SBATCH --gpus-per-node=4" in thread.script
+
+
+@pytest.mark.parametrize("words", ["QOS `gp_` only", "sbatch --qos=ESA_QOS job.sh", "the queue YOUR_QUEUE"])
+def test_the_beginning_of_names_and_a_placeholder_are_no_queues(words: str) -> None:
+    assert queues_of(words) == []
+
+
+def test_a_folder_that_the_facts_give_for_every_project_is_known() -> None:
+    ground, lumi = Ground(), catalogue().clusters["lumi"]
+    assert ground.has_path("/scratch/project_465001877/data", [lumi])
+    assert not ground.has_path("/archive/other/data", [lumi])
+
+
+def test_a_lost_line_is_told_by_its_option_or_by_its_folder() -> None:
+    lines = ["#SBATCH -p GPU", "source /eagle/Proj/me/venv_gnn/bin/activate", "export OLD_PATH=/x/yz"]
+    words = "| `-p GPU` | now `-q batch` | and `source .../venv_gnn/...` is the new one |"
+    assert untold(lines, words) == ["export OLD_PATH=/x/yz"]
