@@ -331,6 +331,15 @@ SCHEMAS: dict[str, Any] = {
             ),
         ),
     ],
+    "knowledge/schedulers/elsewhere.yaml": list[
+        table(
+            "MachineElsewhere",
+            names=list[Word],
+            scheduler=NotRequired[Scheduler],
+            asks=NotRequired[Word],
+            source=Word,
+        )
+    ],
     "knowledge/schedulers/slurm_columns.yaml": table(
         "SlurmColumns",
         columns=dict[Word, dict[Literal["id", "state", "time", "number", "date", "free", "word", "count"], Word]],

@@ -133,12 +133,13 @@ class Composition:
         return replace(made, assumptions=untold, notes=notes, changes=changes, diff=shown, submit_told=told)
 
     def others(self) -> list[Made]:
-        """What became of the scripts that were in hand before in this turn."""
+        """What became of the scripts that were in hand before in this turn; one whose name the last one has was its
+        draft."""
         context, last = self.hand.context, self.after.get("bundle")
 
         def is_last(left: State) -> bool:
-            bundle, typed = left.get("bundle"), left.get("own") and self.after.get("own")
-            return bundle == last or bool(typed and bundle and last and bundle.name == last.name)
+            bundle = left.get("bundle")
+            return bundle == last or bool(bundle and last and bundle.name == last.name)
 
         made = (made_between(*pair, context, {}) for pair in self.hand.left if not is_last(pair[1]))
         return [one for one in made if one and not self.is_dropped(one.bundle.name)]

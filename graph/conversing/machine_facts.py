@@ -9,7 +9,7 @@ from knowledge.cluster import Cluster, CpuNodeType, NodeType, Queue, Software
 from knowledge.processors import cores_of
 
 # Letters of the whole, and of a row, a note and a gotcha.
-MOST, MOST_ROW, MOST_NOTE, MOST_TRAP = 2400, 900, 90, 160
+MOST, MOST_ROW, MOST_NOTE, MOST_TRAP = 2900, 900, 90, 160
 TRAPS = 4
 LEFT = "- cut for room, cluster_facts has it: {}"
 # A page that a note itself names; those of the row stand below it.
@@ -47,6 +47,9 @@ def rows_of(cluster: Cluster) -> Iterable[str]:
     yield write_row(
         "launch", [f"{form.launcher} {' '.join(form.options)}; starts {form.workers}"], pages_of([form.source])
     )
+    always = [one for one in cluster.environment if one.apply == "always"]
+    sets = [f"{one.name}={one.value}{f' ({up_to_word(one.why, MOST_NOTE)})' if one.why else ''}" for one in always]
+    yield write_row("every launch sets", sets, pages_of(one.source for one in always))
     internet = cluster.internet
     reach = {"no": "none", "yes": "yes", "proxy": "by a proxy", "unknown": "not known"}[internet.access]
     yield write_row("internet of compute nodes", [reach], pages_of([internet.source]))

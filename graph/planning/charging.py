@@ -11,6 +11,8 @@ from knowledge.types import JobRequest
 
 WORD = re.compile(r"[A-Za-z0-9][\w.-]*")
 
+STARTS = re.compile(r"MOST_STARTS=(\d{1,4})")
+
 
 def node_hours(request: JobRequest) -> float | None:
     """At most, unrounded; None where the nodes or the time are not known."""
@@ -78,9 +80,16 @@ def in_site_unit(request: JobRequest, cluster: Cluster | None) -> str:
 
 def runs(request: JobRequest, scheduler: str) -> int:
     """How many jobs a request makes at most: links of a chain, tasks of an array, starts of one put back by itself."""
-    starts = MOST_STARTS if puts_itself_back(request, scheduler) else 1
+    starts = starts_told(request) if puts_itself_back(request, scheduler) else 1
     tasks = request.array.tasks if request.array and not request.array.files else 1
     return (request.chain or 1) * tasks * starts
+
+
+def starts_told(request: JobRequest) -> int:
+    """How often a job may start: as a change of its own line says, else as the template does."""
+    rows = (row for patch in reversed(request.patches) for row in patch.new)
+    told = next((found for row in rows if (found := STARTS.fullmatch(row.strip()))), None)
+    return int(told[1]) if told else MOST_STARTS
 
 
 def puts_itself_back(request: JobRequest, scheduler: str) -> bool:

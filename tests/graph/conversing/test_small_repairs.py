@@ -24,7 +24,7 @@ srun python train.py --kappa 0.27 --lr 1e-3 --fp16 --out $SCRATCH/runs/k
 LOG = """x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0: Traceback (most recent call last):
 x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0:   File "/flare/Proj/surr/main.py", line 41, in <module>
 x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0:     torch.cuda.set_device(local_rank)
-x4117c3s2b0n0.hostmgmt2117.cm.aurora.alcf.anl.gov 0: AttributeError: module 'torch._C' has no attribute '_cuda_setDevice'
+x4117c3s2b0n0.cm.aurora.alcf.anl.gov 0: AttributeError: module 'torch._C' has no attribute '_cuda_setDevice'
 """
 
 
