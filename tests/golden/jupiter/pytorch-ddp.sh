@@ -23,7 +23,7 @@ export RANKS_PER_NODE=4
 export VENV="$PROJECT/$USER/envs/train"
 
 # --- Software
-module load GCC OpenMPI CUDA
+module load GCC OpenMPI CUDA Python
 source "$VENV/bin/activate"
 
 # --- Environment

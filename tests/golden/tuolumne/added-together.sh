@@ -25,6 +25,7 @@ LR_VALUES=(1e-3 1e-4 3e-4)
 export TASK
 
 # --- Software
+module load cray-python/3.11.7
 module load "rocm/$ROCM"
 if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
 eval "$(conda shell.bash hook)"

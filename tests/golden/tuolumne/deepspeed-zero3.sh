@@ -20,6 +20,7 @@ export VENV="/usr/workspace/$USER/venvs/train"
 export ROCM="6.4.1"
 
 # --- Software
+module load cray-python/3.11.7
 module load "rocm/$ROCM"
 source "$VENV/bin/activate"
 if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
