@@ -60,6 +60,8 @@ SENTENCE_END = re.compile(r"(?<!\b\d)(?<!\b\d\d)[.!?](?=\s)|(?=\n)")
 # What stands for the entries of a list that found no room, and how the rest is had.
 MORE = "({} more left out: ask again for fewer machines or matters, by name)"
 MORE_TOLD = re.compile(r"\((\d+) more left out: .*\)")
+# Files that a job reads, which no scheduler does.
+OTHER_FILE = re.compile(r"\.(?:toml|ya?ml|json|py|txt|cfg|conf|ini|env|md|csv|def)$", re.I)
 # What a job has of one machine, and takes to no other.
 OF_MACHINE = (
     "account",
@@ -295,7 +297,8 @@ class Hand:
         """Whether a script of the thread is called so, or the one without a name may be."""
         own, beside = self.state.get("own"), [one.name for one in files_beside(self.state)]
         unnamed = own is not None and own.name == UNNAMED and not SEPARATE.search(self.turn.words)
-        return file in self.names() or (unnamed and file in self.words and file not in beside)
+        may_be_it = unnamed and file in self.words and file not in beside and not OTHER_FILE.search(file)
+        return file in self.names() or may_be_it
 
     def names(self) -> tuple[str, ...]:
         """What the scripts of the thread are called, the one in hand first."""

@@ -15,7 +15,7 @@ from graph.conversation.scripts import in_hand, made_of, offered
 from graph.conversing.changing import change_fields, change_own, change_text, write_text
 from graph.conversing.deciding import decide, taken
 from graph.conversing.earlier import ways_of
-from graph.conversing.hand import ASIDE, NO_SCRIPT, Hand, files_beside, lines_that_do
+from graph.conversing.hand import ASIDE, NO_SCRIPT, OTHER_FILE, Hand, files_beside, lines_that_do
 from graph.conversing.orders import named
 from graph.conversing.porting import port_text
 from graph.conversing.swaps import swapped
@@ -54,6 +54,7 @@ OURS_IN_HAND = (
 KEPT_BESIDE = "{0} is a script of its own, in hand now; {1} is kept beside it as it was (file={1} turns to it)"
 NO_FILE = "no file '{}' is in this thread; there are {} (a new one: give what it has, purpose order)"
 NOT_A_SCRIPT = "{} is made anew with its script: give its text, whole, in your answer"
+NO_SCRIPT_FILE = "{} is no script: give its text, whole, in your answer, with its name above it"
 IN_ANSWER = "changed in this thread; show the person what is new in {}:\n{}"
 # Of our script's working lines so many stand in a text that is a changed copy of it.
 SAME_SCRIPT = 0.6
@@ -142,6 +143,8 @@ class ScriptDeeds:
         if pasted and not pasted.text.startswith("#!"):
             return change_file(hand, pasted, patch, text)
         held, before = hand.script(), hand.request
+        if file not in files and OTHER_FILE.search(file):
+            raise InputError(NO_SCRIPT_FILE.format(file))
         if file not in files and text.startswith("#!") and before.machine:
             told = write_text(hand, hand.cluster_of(before), text, named(fields), file)
             return f"{told}\n{KEPT_BESIDE.format(file, held.name)}"

@@ -25,8 +25,11 @@ def swapped(text: str, patch: Sequence[Swap]) -> tuple[str, tuple[str, ...]]:
     patch = [one for one in patch if not misplaced(one, rows)]
     numbered = [one for one in patch if one.get("line")]
     for one in sorted(numbered, key=lambda swap: -swap["line"]):
-        at, size = one["line"] - 1, len(one.get("old", "").rstrip("\n").split("\n"))
-        rows[at : at + size] = new_rows(one.get("new", ""))
+        at, old, new = one["line"] - 1, one.get("old", ""), one.get("new", "")
+        if is_part(old, rows[at]):
+            rows[at] = rows[at].replace(old, new)
+            continue
+        rows[at : at + len(old.rstrip("\n").split("\n"))] = new_rows(new)
     now = "\n".join(rows)
     for one in (swap for swap in patch if not swap.get("line")):
         now = put(now, one["old"].replace("\r\n", "\n"), one.get("new", "").replace("\r\n", "\n"))
@@ -46,9 +49,15 @@ def misplaced(swap: Swap, rows: Sequence[str]) -> str:
         return f"there is no line {line}; the script has {len(rows)}"
     wanted = old.rstrip("\n").split("\n")
     held = rows[line - 1 : line - 1 + len(wanted)]
-    if old and not (len(held) == len(wanted) and all(map(is_row, held, wanted))):
+    whole = len(held) == len(wanted) and all(map(is_row, held, wanted))
+    if old and not whole and not is_part(old, rows[line - 1]):
         return f"line {line} is `{rows[line - 1][:SHOWN]}`"
     return ""
+
+
+def is_part(old: str, row: str) -> bool:
+    """Whether a text is a part of one line, and stands once in it."""
+    return bool(old.strip()) and old.strip() != row.strip() and row.count(old) == 1
 
 
 def is_row(row: str, told: str) -> bool:

@@ -97,3 +97,16 @@ def test_a_lost_line_is_told_by_its_option_or_by_its_folder() -> None:
     lines = ["#SBATCH -p GPU", "source /eagle/Proj/me/venv_gnn/bin/activate", "export OLD_PATH=/x/yz"]
     words = "| `-p GPU` | now `-q batch` | and `source .../venv_gnn/...` is the new one |"
     assert untold(lines, words) == ["export OLD_PATH=/x/yz"]
+
+
+def test_a_part_of_a_numbered_line_is_replaced() -> None:
+    line = SCRIPT.splitlines().index("#SBATCH -t 02:00:00") + 1
+    thread = owned(call("edit_script", patch=[{"line": line, "old": "02:00:00", "new": "01:30:00"}], purpose="order"))
+    thread.say("make it 1.5 hours")
+    assert "#SBATCH -t 01:30:00\n" in thread.script
+
+
+def test_a_file_that_no_scheduler_reads_is_no_copy_of_the_script() -> None:
+    thread = owned(call("edit_script", file="jax.toml", text='image = "x"\n', purpose="order"))
+    thread.say("and the jax.toml for it please")
+    assert "in your answer" in thread.player.asked[-1][-1].text and "image" not in thread.script
