@@ -52,7 +52,8 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
     old = source.title if source else "the old machine"
     notes = []
     if record.queue and record.queue != decided.queue:
-        says = f"Queue {record.queue} is {old}'s: the new job goes to {decided.queue}; --queue names another."
+        goes = f"the new job goes to {decided.queue}; *queue NAME* (`--queue`) takes another"
+        says = f"Queue {record.queue} is {old}'s: {goes}."
         notes.append(PortNote(line(script, "partition", "queue", "qos"), says))
     if record.account and record.account != decided.account:
         notes += account_note(script, record.account, old, target, decided)

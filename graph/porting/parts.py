@@ -167,9 +167,8 @@ def note_on_step(command: Command, name: str, collector: Collector) -> None:
     """Steps that are not carried over, and why."""
     words = command.argv
     if name in ("conda", "mamba", "micromamba") or (name in ("source", ".") and "activate" in " ".join(words)):
-        says = f"enters an environment on {collector.old}: make one on {collector.target.title} and give it with --env."
-        if collector.stays_here:
-            says = "is not carried over: give the environment with --env."
+        there = f"enters an environment on {collector.old}: make one on {collector.target.title}"
+        says = f"{'is not carried over' if collector.stays_here else there}; *environment NAME* (`--env`) takes it."
         if words[-1] not in ("activate", "base"):
             collector.note(command.line, f"`{shown(command)}` {says}")
     elif name in ("source", "."):
