@@ -105,3 +105,20 @@ def test_what_a_file_of_secrets_holds_is_hidden() -> None:
 def test_a_projects_code_is_nobodys_key_and_a_password_of_its_form_is() -> None:
     assert "ENVI1187" in hide("My programme code is ENVI1187. Can you make the job file?")
     assert "CSCI0886" not in hide("and the password is CSCI0886")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python x.py --h5ad h.h5ad --seed $seed --outdir results_$seed",
+        "cd /eagle/NeuroSeg3D/pvk/unet && python train.py",
+        "python t.py --data /eagle/CatGraphNets/oc20/2M --model gemnet",
+        '[me@login03 ~]$ squeue -u me -o "%.9i %.14P %.16j %.2t %.10M %.10l %.5D %.20b %R"',
+    ],
+)
+def test_folders_and_forms_with_variables_are_no_keys(text: str) -> None:
+    assert hide(text) == text
+
+
+def test_a_key_with_slashes_in_it_is_hidden() -> None:
+    assert "wJalrXUt" not in hide("aws_secret_access_key = /wJalrXUtnFEMI/K7MDENG+bPxRfiCYzzzzzzKEY4")

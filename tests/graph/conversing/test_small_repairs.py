@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from player import Player, Thread, call, first_script
 
 from graph.conversing.claims import queues_of
 from graph.conversing.ground import Ground
 from graph.conversing.porting import untold
+from graph.planning.charging import runs
 from knowledge.catalogue import catalogue
+from knowledge.job_parts import LimitSignal, Patch
+from knowledge.types import JobRequest
 
 SCRIPT = """#!/bin/bash
 #SBATCH -A m1234_g
@@ -110,3 +115,20 @@ def test_a_file_that_no_scheduler_reads_is_no_copy_of_the_script() -> None:
     thread = owned(call("edit_script", file="jax.toml", text='image = "x"\n', purpose="order"))
     thread.say("and the jax.toml for it please")
     assert "in your answer" in thread.player.asked[-1][-1].text and "image" not in thread.script
+
+
+def test_a_draft_whose_name_the_last_script_has_is_not_shown() -> None:
+    sizes = {"nodes": 1, "gpus_per_node": 8, "entry": "train.py", "walltime": "01:00:00", "strategy": "none"}
+    draft = call("write_script", machine="lumi", account="project_465001877", framework="jax", **sizes)
+    rows = ("#!/bin/bash", "#SBATCH -A project_465001877 -p standard-g", "#SBATCH -N 1 -t 1:00:00", "srun true")
+    text = "\n".join(rows)
+    whole = call("write_script", machine="lumi", text=text, file="lumi-jax.sh")
+    thread = Thread(Player(draft, whole, "Below."))
+    told = thread.say("lumi, jax, 1 node, 8 gpus, train.py, 1 h, project_465001877")
+    assert told.count("```bash") == 1 and "srun true" in told
+
+
+def test_the_starts_that_a_changed_line_gives_are_the_price() -> None:
+    request = JobRequest(nodes=1, walltime="04:00:00", requeue=True, signal=LimitSignal("USR1", 300))
+    fewer = replace(request, patches=(Patch(("MOST_STARTS=20",), ("MOST_STARTS=3",)),))
+    assert (runs(request, "slurm"), runs(fewer, "slurm")) == (20, 3)

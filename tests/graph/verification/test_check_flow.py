@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph.verification.checks.run import check
+from knowledge.catalogue import catalogue
 
 HEAD = "#!/bin/bash\n#SBATCH -N 4\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=4\n#SBATCH -o logs/%j.out\n"
 MASTER = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)\n'
@@ -53,3 +54,30 @@ def test_a_planted_defect_is_found_and_the_right_script_is_left_alone(
     assert old in right
     assert rule not in {one.rule for one in check(right, None)}
     assert rule in {one.rule for one in check(right.replace(old, new), None)}
+
+
+AURORA = """#!/bin/bash -l
+#PBS -A Proj
+#PBS -q debug
+#PBS -l select=2
+#PBS -l walltime=01:00:00
+#PBS -l filesystems=home:flare
+cd $PBS_O_WORKDIR
+export ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE
+export MASTER_ADDR=$(head -1 $PBS_NODEFILE) MASTER_PORT=2345
+mpiexec -n 12 --ppn 6 python train.py
+"""
+
+
+def test_a_card_is_one_device_where_the_script_says_so() -> None:
+    aurora = catalogue().clusters["aurora"]
+    assert "launch-ranks" not in {one.rule for one in check(AURORA, aurora)}
+    assert "launch-ranks" in {one.rule for one in check(AURORA.replace("COMPOSITE", "FLAT"), aurora)}
+
+
+def test_the_index_of_an_array_reaches_a_list_by_its_own_name() -> None:
+    lists = "RUN=$SLURM_ARRAY_TASK_ID\nSEEDS=(1 2 3 4 5 6 7 8)\ntorchrun"
+    text = ARRAY.replace("torchrun", lists).replace("--seed $SLURM_ARRAY_TASK_ID", '--seed "${SEEDS[RUN]}"')
+    same = text.replace("/lustre/$SLURM_ARRAY_TASK_ID", "/lustre/one")
+    found = [{one.rule for one in check(one, None)} for one in (text, same)]
+    assert "array-clash" not in found[0] and "array-clash" in found[1]
