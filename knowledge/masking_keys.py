@@ -16,7 +16,7 @@ from knowledge.masking_form import line_end
 from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
 from knowledge.masking_rule import MaskingRule
 from knowledge.masking_scorer import looks, secrets, told_by
-from knowledge.masking_words import is_password, is_phrase, is_scrambled, is_seed, is_token
+from knowledge.masking_words import is_password, is_phrase, is_scrambled, is_secret, is_seed, is_token
 
 OF_SPELLING = """
     alfa alpha bravo charlie delta echo foxtrot golf hotel india juliett? kilo lima mike november oscar papa quebec
@@ -48,6 +48,15 @@ BY_FORM = (
         rf"(?i)(?:pass\w*|\bpw|code|pin|token|key|secret)\b[^\n]{{0,80}}?\s(?P<v>(?:[^\W\d_]{{3,12}}[ ,-]+)?(?:{SPELT})"
         rf"(?:[ ,-]+(?:then )?(?:{SPELT}|[A-Za-z\d]\b|[a-z]{{3,12}}(?=[ ,-]+(?:{SPELT})\b))){{2,40}})\b",
         example="the temporary password is «Foxtrot Lima seven seven Oscar dash Zulu»",
+    ),
+    # What a variable that is called so is set to: a long word with digits in it, whatever words stand in that.
+    MaskingRule(
+        "KEY",
+        r"(?:api_?key|access_?key|secret_?key|token|secret|password|passwd)=[\"']?[\w.+/-]{16,}",
+        r"(?:^|[\s;&|])(?:export\s+)?[A-Z][A-Z0-9_]*(?:API_?KEY|ACCESS_?KEY|SECRET_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)="
+        r"[\"']?(?P<v>(?=[A-Za-z0-9_.+-]*\d)(?=[A-Za-z0-9_.+-]*[A-Za-z])[A-Za-z0-9_.+-]{16,})(?=[\s\"';&|]|$)",
+        is_secret,
+        example="export WANDB_API_KEY=«d41f77e0sample0key0not0real09b3c8a6e52»",
     ),
     # A word of its own that only a machine writes, with no word beside it at all.
     MaskingRule(
