@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from graph.conversation.option_choice import AGREED
 from graph.conversing.ground import stands
 from graph.conversing.hand import Hand
-from graph.conversing.said import ONES, plain
+from graph.conversing.said import OF_ACCOUNT, ONES, plain
 from graph.planning.plan import CLASS
 from graph.undescribed import is_stand_in
 from graph.usecases.diagnose_job import machine_of
@@ -29,7 +29,9 @@ def is_account_said(hand: Hand, request: JobRequest, account: str) -> bool:
     said = plain(DIGIT_WORDS.sub(lambda found: str(ONES.index(found[0].lower())), theirs))
     cluster = hand.context.cluster(request)
     pasted = [one.text for one in (*hand.turn.message.outputs, *scripts_of_site(hand, cluster))]
-    printed = "\n".join([*pasted, hand.state.get("output", "")]).lower()
+    # Words beside a log may have been read as lines of it: `proyecto ehpc214`.
+    rows = (row for log in hand.turn.message.logs for row in log.text.splitlines() if OF_ACCOUNT.search(row))
+    printed = "\n".join([*pasted, *rows, hand.state.get("output", "")]).lower()
     talk = hand.began.get("talk", ())
     asked = talk[-1].answered.lower() if talk and AGREES.match(hand.turn.words) else ""
     return any(

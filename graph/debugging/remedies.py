@@ -16,7 +16,16 @@ from graph.extraction.batch_numbers import batch_numbers, named, samples_of, shr
 from graph.extraction.script import read_script
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.extraction.walltime import clock
-from graph.planning.charging import all_hours, amount, charge_of, further_price, in_site_unit, node_hours
+from graph.planning.charging import (
+    all_hours,
+    amount,
+    charge_of,
+    further_price,
+    gpus_shared,
+    hours_in_words,
+    in_site_unit,
+    node_hours,
+)
 from graph.planning.queues import longest as longest_in
 from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.types import Diagnosis, Finding, JobRequest, Offer
@@ -98,13 +107,15 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
     cluster: the machine, whose own unit the hours are told in as well, and whose queues are compared.
     """
     parts, was, now = [], node_hours(before), node_hours(after)
+    shared = gpus_shared(after, cluster) if gpus_shared(before, cluster) == gpus_shared(after, cluster) else 0
     if was is not None and now is not None:
         larger = (after.nodes or 0) > (before.nodes or 0)
         if now > was and amount(now) != amount(was):
-            parts.append(f"up to {amount(now)} node hours instead of {amount(was)}{in_unit(before, after, cluster)}")
+            told = f"up to {hours_in_words(now, shared)} instead of {amount(was * (shared or 1))}"
+            parts.append(f"{told}{in_unit(before, after, cluster)}")
         elif larger or longer(before, after):
             of_it = f"{after.nodes} nodes at once" if larger else "a longer job"
-            same = f"up to {amount(now)} node hours, before {amount(was)}"
+            same = f"up to {hours_in_words(now, shared)}, before {amount(was * (shared or 1))}"
             parts.append(f"{of_it}, which may wait longer ({same})")
     elif (after.nodes or 0) > (before.nodes or 0) > 0:
         parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
@@ -112,8 +123,8 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
         parts.append(f"up to {longer(before, after):.3g} times the node hours, and longer jobs wait longer")
     if not any(parts):
         parts.append(gpus_price(before, after, cluster))
-    dearer, told = queue_price(before, after, cluster), any(one.endswith(" there)") for one in parts)
-    parts.append(dearer.partition(", up to ")[0] if told else dearer)  # its figures stand with the hours
+    dearer, in_hours = queue_price(before, after, cluster), any(one.endswith(" there)") for one in parts)
+    parts.append(dearer.partition(", up to ")[0] if in_hours else dearer)  # its figures stand with the hours
     if cluster and all_hours(after, cluster) > all_hours(before, cluster):
         parts.append(further_price(after, cluster))
     if given(before.account) and given(after.account) and after.account != before.account:

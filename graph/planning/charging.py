@@ -78,6 +78,21 @@ def in_site_unit(request: JobRequest, cluster: Cluster | None) -> str:
     return "" if same else f"{amount(charge)} {cluster.charge.unit}"
 
 
+def gpus_shared(request: JobRequest, cluster: Cluster | None) -> int:
+    """The GPUs of a node that a job takes where others share it; 0 where it takes or is charged the whole."""
+    queue = (cluster.queue(request.queue) if request.queue else cluster.default_queue) if cluster else None
+    if cluster is None or queue is None or not queue.node_types or is_whole(queue, cluster) or request.exclusive:
+        return 0
+    gpus = request.gpus_per_node or 0
+    whole = min(cluster.node_type(kind).gpus.per_node or 0 for kind in kinds_of(request, queue, cluster))
+    return gpus if gpus < whole else 0
+
+
+def hours_in_words(hours: float, gpus: int) -> str:
+    """`16 node hours`, or where so many GPUs of each node are taken `8 GPU hours`."""
+    return f"{amount(hours * gpus)} GPU hours" if gpus else f"{amount(hours)} node hours"
+
+
 def runs(request: JobRequest, scheduler: str) -> int:
     """How many jobs a request makes at most: links of a chain, tasks of an array, starts of one put back by itself."""
     starts = starts_told(request) if puts_itself_back(request, scheduler) else 1
@@ -113,4 +128,5 @@ def further_price(request: JobRequest, cluster: Cluster | None) -> str:
     if own is not None and unit.replace("-", " ") == "node hours":  # of a shared node a part
         return f"{count:,} {word}, up to {amount(own * count)} node hours in all"
     as_charged = f" ({amount(own * count)} {unit})" if own is not None and in_site_unit(request, cluster) else ""
-    return f"{count:,} {word}, up to {amount(all_hours(request, cluster))} node hours in all{as_charged}"
+    told = hours_in_words(all_hours(request, cluster), gpus_shared(request, cluster))
+    return f"{count:,} {word}, up to {told} in all{as_charged}"

@@ -446,8 +446,9 @@ def queue_options(cluster: Cluster, name: str) -> dict[str, str]:
         and (not one.queues or queue.id in one.queues)
         and (not one.node_types or set(one.node_types) & set(queue.node_types))
     )
-    found = (re.fullmatch(r"--(partition|qos)=(\S+)", one.text) for one in facts)
-    return {one[1]: one[2].replace("{queue}", queue.id) for one in found if one}
+    found = (re.fullmatch(r"--?(p|q|partition|qos)[= ](\S+)", one.text) for one in facts)
+    called = {"p": "partition", "q": "qos"}
+    return {called.get(one[1], one[1]): one[2].replace("{queue}", queue.id) for one in found if one}
 
 
 def set_queue(text: str, old: str, new: str, cluster: Cluster) -> str:

@@ -198,4 +198,4 @@ def test_a_whole_text_of_another_launch_is_not_laid_over_ours() -> None:
 def test_an_array_of_a_persons_own_script_has_the_price_of_all_its_tasks() -> None:
     edit = call("edit_script", fields={"array": "seed=0,1,2,3,4"})
     _, told = ordered(SNELLIUS, "snellius", "an array of 5 seeds", edit)
-    assert "5 tasks, up to 40 node hours in all" in told
+    assert "5 tasks, up to 40 GPU hours in all (5,120 SBU)" in told
