@@ -76,6 +76,8 @@ MOST_NAMES = 400
 # Of a model's answers and calls: as many as the turns that are told again may have had.
 MOST_ANSWERS = 12
 INVENTED = "error: not done: {} stands for nothing here. Placeholders in <...> are names as they were told; {}"
+# Letters by which an answer is known again.
+SHOWN = 60
 DROPPED = "(left out for room; call again if it is needed)"
 
 
@@ -311,7 +313,8 @@ class Lead:
             talk.steps.append(ModelMessage("user", f"{call.name} answers:\n{fenced(self.result(call, talk))}"))
             return
         talk.steps.append(ModelMessage("assistant", reply.text, tuple(calls)))
-        talk.steps += [ModelMessage("tool", self.result(call, talk), call_id=call.id) for call in calls]
+        for call in calls:  # one by one: each takes of the room that those before it left
+            talk.steps.append(ModelMessage("tool", self.result(call, talk), call_id=call.id))
 
     def result(self, call: ToolCall, talk: ModelExchange) -> str:
         """What a call answers, cut to the room that is left."""
@@ -322,7 +325,7 @@ class Lead:
         if self.model.leaves and (wrong := [one for one in invented(key, self.names) if one not in talk.brief]):
             known = [f"<{one}>" for one in self.names if one.startswith("USER")]
             return INVENTED.format(", ".join(f"<{one}>" for one in wrong), f"there are {', '.join(known) or 'none'}")
-        if key in self.answers:
+        if key in self.answers and any(one.text.startswith(self.answers[key][:SHOWN]) for one in talk.steps):
             return "the same call as before, with the same answer: see above"
         self.context.tell(Working(call.name.replace("_", " ")))
         before = self.hand.state

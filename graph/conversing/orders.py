@@ -64,6 +64,8 @@ WEIGHTY = ("nodes", "gpus_per_node", "walltime", "queue", "strategy")
 SIZES = ("nodes", "gpus_per_node", "walltime")
 COUNTS = frozenset({"nodes", "gpus_per_node"})
 NUMBERS = COUNTS | {"walltime"}
+# `four times as many`, `vier mal so viele`.
+TIMES = re.compile(r"[^\W_]+[ -]?(?:x\b|\u00d7|times\b|mal\b|fach|fold\b|fois\b|veces\b|vezes\b|volte\b|\u500d)", re.I)
 # Lists of names that hold no blank.
 SEVERAL = ("modules", "modules_removed")
 
@@ -93,6 +95,7 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
+        and not (name in COUNTS and is_multiple_said(hand, before, now))
     )
 
 
@@ -172,6 +175,13 @@ def all_gpus(hand: Hand, request: JobRequest) -> int:
     """The GPUs of the whole job, which is how many people count them; 0 where one of the two is open."""
     plan = hand.state.get("plan")
     return (request.nodes or 0) * (request.gpus_per_node or (plan.ranks_per_node if plan else 0))
+
+
+def is_multiple_said(hand: Hand, before: JobRequest, now: JobRequest) -> bool:
+    """Whether the message says how many times the GPUs of before it is: `four times as many`."""
+    was, wanted = all_gpus(hand, before), all_gpus(hand, now)
+    said = TIMES.search(hand.turn.words)
+    return bool(said and was and wanted > was and wanted / was in numbers_in(said[0]))
 
 
 def said_last(hand: Hand) -> str:
