@@ -17,7 +17,7 @@ from graph.conversing.accounts import is_account_said
 from graph.conversing.dangers import dangerous
 from graph.conversing.deciding import MOST_TRIED, NOT_FIELD, SAME, SIZE, UNSAID, as_much, decide, is_refused
 from graph.conversing.hand import Hand, differing, in_short
-from graph.conversing.orders import WEIGHTY, named, ordered_now, parts_of, unsaid, with_each
+from graph.conversing.orders import GAPS, WEIGHTY, named, ordered_now, parts_of, unsaid, with_each
 from graph.conversing.rewriting import Hunk, as_patches, hunks_between, laid_over, most_of, with_hunks, without_fence
 from graph.conversing.said import is_said
 from graph.conversing.swaps import swapped
@@ -440,6 +440,8 @@ def field_values(before: str, sized: Mapping[Hunk, tuple[str, ...]], cluster: Cl
     """What the hunks make of those fields; GPUs as the scheduler counts them."""
     now = asked_by(with_hunks(before, tuple(sized)), cluster)
     values = {name: str(getattr(now, name) or "") for names in sized.values() for name in names}
+    rows = "\n".join(row for hunk in sized for row in hunk.new)
+    values |= {name: gap for name, gap in GAPS.items() if values.get(name) == "" and gap in rows}
     tiled = next((one.gpus for one in cluster.node_types if one.gpus.tiles_per_gpu > 1), None) if cluster else None
     if tiled and values.get("gpus_per_node"):
         values["gpus_per_node"] += " devices" if tiled.scheduler_counts == "tiles" else " cards"

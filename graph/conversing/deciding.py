@@ -14,7 +14,7 @@ from graph.conversation.option_choice import usual
 from graph.conversing.dangers import dangerous
 from graph.conversing.ground import stands
 from graph.conversing.hand import Hand, differing, in_short
-from graph.conversing.orders import WEIGHTY, unsaid, with_each
+from graph.conversing.orders import GAPS, WEIGHTY, unsaid, with_each
 from graph.debugging.remedies import price
 from graph.nodes.answer import script as announce
 from graph.nodes.debug import as_planned, debug
@@ -43,8 +43,6 @@ NOT_FIELD = "not done: {}={}: {}"
 PLANNED = ("framework", "strategy", "nodes", "walltime", "queue", "account", "entry", "args")
 # What a job's size is made of, which one order gives together.
 SIZE = ("nodes", "gpus_per_node", "walltime", "queue")
-# What stands for a field that was not said, in a line that a site may do without.
-GAPS = {"account": "YOUR_ACCOUNT", "queue": "YOUR_PARTITION"}
 # Plans that are tried to find the fields that go together.
 MOST_TRIED = 40
 HINTS = get_type_hints(JobRequest)

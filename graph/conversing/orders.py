@@ -64,6 +64,9 @@ WEIGHTY = ("nodes", "gpus_per_node", "walltime", "queue", "strategy")
 SIZES = ("nodes", "gpus_per_node", "walltime")
 COUNTS = frozenset({"nodes", "gpus_per_node"})
 NUMBERS = COUNTS | {"walltime"}
+# What stands for a field that was not said, in a line that a site may do without.
+OPEN = "YOUR_"
+GAPS = {"account": f"{OPEN}ACCOUNT", "queue": f"{OPEN}PARTITION"}
 # `four times as many`, `vier mal so viele`.
 TIMES = re.compile(r"[^\W_]+[ -]?(?:x\b|\u00d7|times\b|mal\b|fach|fold\b|fois\b|veces\b|vezes\b|volte\b|\u500d)", re.I)
 # Lists of names that hold no blank.
@@ -306,6 +309,8 @@ def with_value(hand: Hand, request: JobRequest, name: str, text: str) -> JobRequ
     """The request with one value more. Raises InputError with what speaks against it and what works instead."""
     if name == "scheduler":
         return on_scheduler(hand, request, text)
+    if name in GAPS and text.startswith(OPEN):  # it is left open: the script has its own placeholder for that
+        return replace(request, **{name: None})  # type: ignore[arg-type]
     refuse_value(hand, request, name, text)
     if name == "walltime" and text and not CLOCK.fullmatch(text):
         raise InputError(f"walltime '{text[:40]}' is not HH:MM:SS; 24:00:00, 36h and 2 days are")

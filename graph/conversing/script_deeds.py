@@ -193,8 +193,10 @@ class ScriptDeeds:
         given, start = named(fields or {}), hand.on(hand.name_of(cluster), carried)
         if not is_stand_in(cluster):
             given.pop("scheduler", None)  # the machine has its own
-        if hand.read.machine == start.machine and hand.read.account:  # said beside it
-            given.setdefault("account", hand.read.account)
+        theirs, of_old = hand.read.account, understand_script(source.text).account
+        # Said beside it: what only the old script has is another site's.
+        if hand.read.machine == start.machine and theirs and (theirs != of_old or theirs in hand.turn.words):
+            given.setdefault("account", theirs)
         if "gpus_per_node" in given and not {"nodes", "total_gpus"} & set(given):  # as many nodes as it has
             start = replace(start, nodes=understand_script(source.text).nodes or 1)
         begins = State(source=source.text, own=None, left_to_us=())

@@ -10,6 +10,7 @@ from player import Player, Thread, call, first_script
 from graph.conversing.claims import queues_of
 from graph.conversing.ground import Ground
 from graph.conversing.porting import untold
+from graph.modelling.model import ToolCall
 from graph.planning.charging import runs
 from knowledge.catalogue import catalogue
 from knowledge.job_parts import LimitSignal, Patch
@@ -132,3 +133,21 @@ def test_the_starts_that_a_changed_line_gives_are_the_price() -> None:
     request = JobRequest(nodes=1, walltime="04:00:00", requeue=True, signal=LimitSignal("USR1", 300))
     fewer = replace(request, patches=(Patch(("MOST_STARTS=20",), ("MOST_STARTS=3",)),))
     assert (runs(request, "slurm"), runs(fewer, "slurm")) == (20, 3)
+
+
+def test_an_account_that_is_left_open_again_keeps_its_line() -> None:
+    open_ = patch_of("#SBATCH --account=m1234_g", "#SBATCH --account=YOUR_ACCOUNT")
+    thread = Thread(Player(open_, "Done."), first_script())
+    thread.say("that account is of another site, put a placeholder there")
+    assert "#SBATCH --account=YOUR_ACCOUNT" in thread.script and "m1234" not in thread.script
+
+
+def patch_of(old: str, new: str) -> ToolCall:
+    return call("edit_script", patch=[{"old": old, "new": new}], purpose="order")
+
+
+@pytest.mark.parametrize("words, done", [("mit vier mal so vielen gpus bitte", True), ("it is slow", False)])
+def test_a_multiple_that_is_said_is_an_order(words: str, done: bool) -> None:
+    thread = Thread(Player(call("edit_script", fields={"nodes": 8}), "Done."), first_script())
+    thread.say(words)
+    assert ("#SBATCH --nodes=8" in thread.script) is done
