@@ -21,6 +21,8 @@ from graph.state import State
 from knowledge.job_parts import Patch
 from knowledge.types import Assumption, JobRequest, LaunchBundle, Made, Offer, OfferEdit, Pending, Revision
 
+# In the notes of a port.
+NAMES_ENVIRONMENT = "*environment NAME*"
 NOT_IN_SCRIPT = "Not in the script: {}={}."
 # A line of theirs, or an option of one, in a note.
 SPAN = re.compile(r"`([^`\n]+)`|(?<!\S)(--[\w-]+)(?= \S+ is not carried)")
@@ -90,6 +92,9 @@ def notes_of_port(began: State, ended: State, now: LaunchBundle) -> list[str]:
     """What of the script before a port the new one does not hold."""
     before, source = began.get("told", ()), ended.get("source", "")
     notes = [one for one in ended.get("told", ()) if isinstance(one, str) and one not in before]
+    request = ended.get("request") or JobRequest()
+    if request.environment or request.container:  # it was given since
+        notes = [one for one in notes if NAMES_ENVIRONMENT not in one]
     gone = (one for one in notes if any(span in source and span not in now.script for span in spans_of(one)))
     return list(gone) if is_ported(began, ended) else []
 
