@@ -22,7 +22,7 @@ from graph.nodes.retrieve import retrieve
 from graph.nodes.verify import verify
 from graph.nodes.write import write
 from graph.planning.charging import amount, in_site_unit, node_hours
-from graph.planning.patches import patches_between, standing
+from graph.planning.patches import patched, patches_between, standing
 from graph.planning.questions import still_missing
 from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
@@ -32,7 +32,7 @@ from graph.state import State, new_turn
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import Patch
-from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, OfferChoice, Refusal
+from knowledge.types import Alternative, Assumption, JobRequest, LaunchBundle, LaunchPlan, OfferChoice, Refusal
 
 NOT_SAID = "not said"
 UNSAID = f"chosen for you, {NOT_SAID}; say so if it is wrong"
@@ -100,12 +100,25 @@ def decide(
     made = State(**{**done, "left_to_us": (*earlier, *taken), "said": (), "reopened": False})
     if whole:
         made = State(**{**made, "bundle": None, "plan": None, "told": ()})
-    kept_request = replace(done["request"], patches=standing(draft.script, done["request"].patches))
+    kept_request = replace(done["request"], patches=folded(hand, State(**{**start, "request": done["request"]}), draft))
     new = State(**{**announce(made, outcome, draft), "request": kept_request, "pending": None})
     source = State(source=done.get("source", ""), left_to_us=made["left_to_us"])
     told = hand.adopt(State(**{**new, **source}), done, costs)
     hand.left_out.update((name, value) for name, value in dropped if name != "model")
     return "\n".join([*told_of, told])
+
+
+def folded(hand: Hand, start: State, draft: LaunchBundle) -> tuple[Patch, ...]:
+    """The changes of lines as the script has them. Where one changed what another had put in, neither finds its place
+    in the next script by itself: they are taken anew, as what sets the script apart from the rendered one."""
+    request = start["request"]
+    kept = standing(draft.script, request.patches)
+    if not request.patches:
+        return kept
+    plain = written(State(**{**start, "request": replace(request, patches=())}), hand.context).get("draft")
+    if plain is None or patched(plain.script, kept) == (draft.script, ()):
+        return kept
+    return patches_between(plain.script, draft.script)
 
 
 def left_empty(given: Mapping[str, Any], done: State) -> tuple[Patch, ...]:
@@ -130,6 +143,8 @@ def not_done(
     for name in (one for one in differing(before, request) if one in given):
         value, blank = getattr(request, name), getattr(JobRequest(), name)
         if value in (None, "", ()) or (name in PLANNED and getattr(plan, name) == value):
+            continue
+        if name == "dependency" and request.chain:  # how its jobs follow each other: `afterany` goes without saying
             continue
         words = value if isinstance(value, tuple) else (value,)
         if all(isinstance(one, str) and not one.isdigit() and stands(one, written_down) for one in words):

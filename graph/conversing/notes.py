@@ -156,10 +156,14 @@ def lost_patches(began: State, ended: State, now: LaunchBundle) -> list[Patch]:
     asked = dict.fromkeys(patch for one in requests if one for patch in one.patches)
     changed = {row.strip() for one in asked for row in one.old}
     rows, words = now.script.splitlines(), frozenset(PIECE.findall(now.script))
+    there = {row.strip() for row in rows}
     return [
         one
         for one in asked
-        if not is_in(one, rows) and not is_held(one, words) and not all(row.strip() in changed for row in one.new)
+        if not is_in(one, rows)
+        and not is_held(one, words)
+        and not all(row.strip() in changed for row in one.new)
+        and 2 * sum(row.strip() in there for row in one.new) <= len(one.new)  # of most rows one was changed again
     ]
 
 

@@ -60,10 +60,16 @@ NOT_HERE = (
     "or port_script to the machine it runs on writes the job anew by the templates"
 )
 OTHER_SCHEDULER = "a script for another scheduler is one for another machine: port_script with that machine writes it"
+CHAINED = "not by a line of it, but as it is sent: {}; or give dependency=afterany:JOBID"
+SENT: Mapping[str, str] = {
+    "slurm": "JOB=$(sbatch --parsable FILE), then sbatch --dependency=afterany:$JOB FILE",
+    "pbs": "JOB=$(qsub FILE), then qsub -W depend=afterany:$JOB FILE",
+    "lsf": "bsub < FILE, then bsub -w 'ended(JOBID)' < FILE",
+    "flux": "JOB=$(flux batch FILE), then flux batch --dependency=afterany:$JOB FILE",
+}
 # What takes the place of a field that only a new script has.
 INSTEAD = {
-    "chain": "not by a line of it: JOB=$(sbatch --parsable FILE), then sbatch --dependency=afterany:$JOB FILE; or give "
-    "dependency=afterany:JOBID",
+    "chain": "not by a line of it: the next job is sent with the number of the one before",
     "beside": "give it as a patch: the line with & behind it, and `wait` at the end",
     "then": "give it as after=COMMAND",
     "stage_in": "give it as before=COMMAND that copies to the node's disk",
@@ -142,6 +148,8 @@ def put_field(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | Non
         return HANDLERS[name](now, wanted)
     if name == "scheduler":
         raise InputError(OTHER_SCHEDULER)
+    if name == "chain":
+        raise InputError(CHAINED.format(SENT[scheduler_of(now.text, file)]))
     raise InputError(INSTEAD.get(name, NOT_HERE))
 
 

@@ -46,4 +46,4 @@ def findings_of(bundle: LaunchBundle, cluster: Cluster) -> tuple[Finding, ...]:
     """What the checks find; a placeholder account is pointed out before everything else, and not again here."""
     lines = bundle.script.splitlines()
     found = (one for one in check(bundle.script, cluster) if one.severity != "info")
-    return tuple(one for one in found if not (one.line and ACCOUNT_PLACEHOLDER in lines[one.line - 1]))
+    return tuple(one for one in found if ACCOUNT_PLACEHOLDER not in "".join(lines[max(0, one.line - 1) : one.line]))

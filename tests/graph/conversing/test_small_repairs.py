@@ -151,3 +151,19 @@ def test_a_multiple_that_is_said_is_an_order(words: str, done: bool) -> None:
     thread = Thread(Player(call("edit_script", fields={"nodes": 8}), "Done."), first_script())
     thread.say(words)
     assert ("#SBATCH --nodes=8" in thread.script) is done
+
+
+def test_a_change_of_what_an_earlier_change_put_in_leaves_the_rest_of_it() -> None:
+    block = "AGAIN=$WARNED\n# a crash after an hour: once more\nif [ $SECONDS -gt 3600 ]; then AGAIN=1; fi\nsrun --ntasks"
+    moves = [
+        patch_of("srun --ntasks", block),
+        patch_of("[ $SECONDS -gt 3600 ]", "[ $SECONDS -ge 600 ]"),
+        patch_of("[ $SECONDS -ge 600 ]", "[ $SECONDS -ge 1200 ]"),
+        call("edit_script", fields={"nodes": 4}),
+    ]
+    thread = Thread(Player("Yes."), first_script())
+    for move in moves:
+        thread.player.moves = [move, "Done."]
+        told = thread.say("4 nodes, and change that block as I said")
+        assert "AGAIN=$WARNED\n# a crash" in thread.script and "no place" not in told
+    assert "[ $SECONDS -ge 1200 ]; then" in thread.script and "--nodes=4" in thread.script
