@@ -69,7 +69,7 @@ def script(made: Made, whole: bool) -> str:
 
 def handed_in(made: Made) -> str:
     """How the script is saved and submitted, as far as nothing else tells it."""
-    if made.submit_told:
+    if made.submit_told or made.bundle.is_excerpt:
         return ""
     saved = "" if made.diff else f"Save it as `{made.bundle.name}`, then submit it: "
     return f"{saved or 'Submit: '}`{made.bundle.submit}`"

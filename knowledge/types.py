@@ -6,6 +6,7 @@ files (clusters, signatures) has models of its own beside its loader.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -227,6 +228,9 @@ class SideFile:
     text: str
 
 
+DIRECTIVE = re.compile(r"(?m)^#(?:SBATCH|PBS|BSUB|PJM|COBALT|\$|[^\S\n]?flux:)")
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchBundle:
     """What is handed over: the script, the files beside it, and the command that submits it."""
@@ -235,6 +239,11 @@ class LaunchBundle:
     script: str
     files: tuple[SideFile, ...]
     submit: str
+
+    @property
+    def is_excerpt(self) -> bool:
+        """Whether it is some lines out of a job's script, which no scheduler takes: no first line and no directive."""
+        return not self.script.startswith("#!") and DIRECTIVE.search(self.script) is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -466,7 +466,8 @@ def is_in_script(taken: Assumption, bundle: LaunchBundle) -> bool:
 def told_made(made: Made) -> str:
     """A script that was made, for the model: its difference, or the whole of the first one."""
     text = made.diff or cut("\n".join(lines_that_do(made.bundle.script)), MOST_SCRIPT)
-    head = f"written: {made.bundle.name}, for {made.title}; submit: {made.bundle.submit}"
+    how = "some lines of a script, not one to submit" if made.bundle.is_excerpt else f"submit: {made.bundle.submit}"
+    head = f"written: {made.bundle.name}, for {made.title}; {how}"
     files = f"files beside it: {', '.join(one.name for one in made.bundle.files)}" if made.bundle.files else ""
     assumed = [
         f"assumed {one.field} = {one.value}: {one.why}" for one in made.assumptions if is_in_script(one, made.bundle)

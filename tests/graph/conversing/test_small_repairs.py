@@ -154,7 +154,9 @@ def test_a_multiple_that_is_said_is_an_order(words: str, done: bool) -> None:
 
 
 def test_a_change_of_what_an_earlier_change_put_in_leaves_the_rest_of_it() -> None:
-    block = "AGAIN=$WARNED\n# a crash after an hour: once more\nif [ $SECONDS -gt 3600 ]; then AGAIN=1; fi\nsrun --ntasks"
+    block = (
+        "AGAIN=$WARNED\n# a crash after an hour: once more\nif [ $SECONDS -gt 3600 ]; then AGAIN=1; fi\nsrun --ntasks"
+    )
     moves = [
         patch_of("srun --ntasks", block),
         patch_of("[ $SECONDS -gt 3600 ]", "[ $SECONDS -ge 600 ]"),
@@ -167,3 +169,11 @@ def test_a_change_of_what_an_earlier_change_put_in_leaves_the_rest_of_it() -> No
         told = thread.say("4 nodes, and change that block as I said")
         assert "AGAIN=$WARNED\n# a crash" in thread.script and "no place" not in told
     assert "[ $SECONDS -ge 1200 ]; then" in thread.script and "--nodes=4" in thread.script
+
+
+def test_some_lines_of_a_script_are_not_handed_in() -> None:
+    line = "srun torchrun --nproc-per-node=4 train.py --bs 8"
+    thread = Thread(Player("Read.", patch_of("--bs 8", "--bs 16"), "Done."))
+    thread.say(f"my launch line on perlmutter\n```bash\n{line}\n```")
+    told = thread.say("batch 16")
+    assert "--bs 16" in told and "sbatch" not in told
