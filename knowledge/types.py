@@ -502,7 +502,8 @@ class LaunchPlan:
     @property
     def alone(self) -> bool:
         """Whether one process is all there is: it has nobody to meet."""
-        return self.launch.workers == "single" and self.ranks == 1 and not (self.beside or self.late_args)
+        lone = self.ranks == 1 or (self.strategy == "none" and self.framework != "vllm")
+        return self.launch.workers == "single" and lone and not (self.beside or self.late_args)
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,6 +208,8 @@ def comment(text: str) -> str:
 
 
 def headline(plan: LaunchPlan) -> str:
+    if plan.alone and plan.ranks > 1:
+        return f"{plan.title}: {in_words(plan)}, one process with {plan.ranks} GPUs."
     size = f"{plan.nodes} x {plan.ranks_per_node} = {plan.ranks}"
     count = f"{size} {'ranks' if plan.on_gpus else 'processes'} ({plan.counting})"
     return f"{plan.title}: {in_words(plan)}, {count}."

@@ -90,11 +90,16 @@ def rank_variables(launcher: str) -> RankVariables:
 
 
 def choose_launch(
-    cluster: Cluster, style: Style, node: NodeType, counted: Count, wished: Starter | None = None
+    cluster: Cluster,
+    style: Style,
+    node: NodeType,
+    counted: Count,
+    wished: Starter | None = None,
+    processes: int | None = None,
 ) -> LaunchChoice | Refusal:
     """The best form for the framework on that node type; what has none of its own starts as plain PyTorch does.
 
-    wished: what is to start the processes, where that was said.
+    wished: what is to start the processes, where that was said; processes: how many of a node, where that was.
     """
     for fact in cluster.refusals:
         if refuses(fact, style, node):
@@ -113,7 +118,7 @@ def choose_launch(
         return chosen
     fitting = chosen
     software = node.software or cluster.software.get(style.framework) or cluster.software["default"]
-    workers = one_task_kind(style, counted)
+    workers = one_task_kind(style, counted, said=bool(wished or processes))
     if workers is None:
         return LaunchChoice(fitting[0], software)
     if workers == "ray" and cluster.scheduler == "lsf":
@@ -137,13 +142,19 @@ def as_wished(forms: list[LaunchForm], wished: Starter, cluster: Cluster) -> lis
     )
 
 
-def one_task_kind(style: Style, counted: Count) -> Workers | None:
-    """What starts where one task has a whole node (or the only GPU); None where the form's own workers do."""
+ONE_PROCESS = ("pytorch", "accelerate", "lightning", "hf-trainer", "jax")
+
+
+def one_task_kind(style: Style, counted: Count, *, said: bool) -> Workers | None:
+    """What starts where one task has a whole node (or the only GPU); None where the form's own workers do. said: how
+    the processes are started, or how many."""
     if style.framework == "tensorflow" and style.strategy == "ddp" and counted.nodes > 1:
         return "tensorflow"
     if style.framework in ("ray", "vllm") and (counted.nodes > 1 or style.framework == "ray"):
         return "ray"
-    alone = counted.nodes == 1 and (counted.ranks_per_node == 1 or style.framework in ("vllm", "tensorflow"))
+    # A program that is not parallel is one process, however many GPUs it may use: copies of it would do the same.
+    lone = style.strategy == "none" and style.framework in ONE_PROCESS and not said
+    alone = counted.nodes == 1 and (counted.ranks_per_node == 1 or lone or style.framework in ("vllm", "tensorflow"))
     return "single" if alone and (style.strategy == "none" or style.framework in ("vllm", "tensorflow")) else None
 
 

@@ -118,7 +118,7 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     slot = choose_queue(request, cluster, node.id, counted.nodes, counted.ranks_per_node)
     if isinstance(slot, Refusal):
         return slot
-    launch = choose_launch(cluster, style, node, counted, request.launcher)
+    launch = choose_launch(cluster, style, node, counted, request.launcher, request.processes_per_node)
     if isinstance(launch, Refusal):
         return launch
     if request.processes_per_node == 1 and counted.ranks_per_node > 1:
