@@ -48,8 +48,9 @@ def as_said(hand: Hand, purpose: Purpose | None, change: Callable[[], str]) -> s
     words may only ask, it is tried."""
     if purpose == "trial":
         return f"{TRIED}\n{tried(hand, change, unasked=True)}"
-    began_with = hand.turn.state.get("bundle")  # what this turn made was ordered, and so is what is put right in it
-    if purpose is None and began_with and hand.state.get("bundle") == began_with and may_only_ask(hand.turn):
+    began_with = hand.came.get("bundle")  # what this turn made was ordered, and so is what is put right in it
+    still = hand.turn.state.get("bundle") and hand.state.get("bundle") == began_with
+    if purpose is None and still and may_only_ask(hand.turn):
         return f"{WHICH}\n{TRIED}\n{tried(hand, change)}"
     hand.is_order = purpose == "order"
     try:
