@@ -187,6 +187,8 @@ def at_its_price(offer: Offer, ended: State, context: Context) -> Offer | None:
     own, now = ended.get("own"), read_of(ended)
     cluster = context.cluster(ended.get("request") or JobRequest())
     if own and offer.patches:
+        if all(is_in(one, own.text.splitlines()) for one in offer.patches):
+            return None  # it was done in another way
         text, lost = patched(own.text, offer.patches)
         return None if lost else replace(offer, price=price(now, replace(asked_by(text, None), args=None), cluster))
     if own or not offer.change:

@@ -71,6 +71,8 @@ PRINTS = re.compile(
 )
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 SHELL_MARK = re.compile(r"[=$|&;{}<>\\`]|--\w|(?:^|\s)-\w\b|^\s*[/.~#]|/\S+/")
+# A node's name and a time in front: the whole line was printed.
+STAMPED = re.compile(r"\s*(?:[\w.-]+:\s+)?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 # Directives behind words on one line; a single one in a question (`where does #PBS -q go?`) is spoken of.
 INLINE = re.compile(
     r"(?P<words>[^\n]{3,}?\s)(?P<code>#(?:SBATCH|PBS|BSUB)\s+-(?!(?:(?!srun|mpiexec|python|torchrun)[^\n#])*\?\s*$).+)"
@@ -262,8 +264,22 @@ def split(text: str, apart: Apart) -> None:
         elif (kind := kind_of_block(lines, tag, apart.above)) == "script":
             for script in each_script(lines):
                 apart.add(kind, script)
+        elif kind == "output":
+            for part, run in by_whom(lines):
+                apart.add(part, run)
         else:
             apart.add(kind, lines)
+
+
+def by_whom(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str]]]:
+    """A fence with what a scheduler printed: where a program's own lines stand in it too, each part by itself."""
+    outputs = printed_by_scheduler("\n".join(lines))
+    others = [at for at, line in enumerate(lines) if line.strip() and at not in outputs]
+    if len(others) < LEAST_PRINTED or not any(is_failure(lines[at]) for at in others):
+        yield "output", list(lines)
+        return
+    for is_output, group in groupby(enumerate(lines), key=lambda pair: pair[0] in outputs):
+        yield "output" if is_output else "log", [line for _, line in group]
 
 
 def typed(of_file: bool, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
@@ -399,6 +415,9 @@ def pieces(kind: Kind, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
             yield "script", PIECES.split(found["code"] or found["code2"])
         else:
             told = inside().search(line)
+            if told and STAMPED.match(line):
+                yield "log", [line]
+                continue
             start, end = (told.start(), end_of(line, told.start())) if told else (len(line), len(line))
             yield "log", [line[start:end]]
             yield "words", [f"{line[:start]}{line[end:]}"]
