@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from knowledge.cluster import Cluster, CpuNodeType, NodeType, Queue, Software
 from knowledge.processors import cores_of
+from knowledge.site import site_of
 
 # Letters of the whole, and of a row, a note and a gotcha.
-MOST, MOST_ROW, MOST_NOTE, MOST_TRAP = 2900, 900, 90, 160
+MOST, MOST_ROW, MOST_NOTE, MOST_TRAP, MOST_RULES = 3400, 900, 90, 160, 200
 TRAPS = 4
 LEFT = "- cut for room, cluster_facts has it: {}"
 # A page that a note itself names; those of the row stand below it.
@@ -53,6 +54,9 @@ def rows_of(cluster: Cluster) -> Iterable[str]:
     internet = cluster.internet
     reach = {"no": "none", "yes": "yes", "proxy": "by a proxy", "unknown": "not known"}[internet.access]
     yield write_row("internet of compute nodes", [reach], pages_of([internet.source]))
+    site = site_of(cluster.id)
+    rules = site.login_node_rules if site else None
+    yield write_row("login nodes", [up_to_word(rules.text, MOST_RULES)] if rules else [], ())
     kept = {name: what for name, what in cluster.filesystems.items() if name != "note"}
     yield write_row("folders", [f"{name} {up_to_word(what, MOST_NOTE)}" for name, what in kept.items()], ())
     yield write_row("traps", [up_to_word(one, MOST_TRAP) for one in cluster.gotchas[:TRAPS]], ())
