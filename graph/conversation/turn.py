@@ -166,6 +166,9 @@ SUBMIT_BY_SIGN = {
     "OAR": "oarsub -S ./{}",
     "@": "llsubmit {}",
 }
+# TSUBAME's resources: without a group its qsub takes a job for a short trial run.
+# Source: https://www.t4.cii.isct.ac.jp/docs/handbook.en/jobs/
+OF_GROUP = re.compile(r"^#\$ -l (?:node_[fhqo]|gpu_[1h]|cpu_\d+)=", re.M)
 SIGN = re.compile(r"^#(\$ -|PJM|OAR|@)(?=\s|\w)", re.M)
 
 
@@ -178,4 +181,5 @@ def bundle_of(own: Paste, scheduler: str) -> LaunchBundle:
     if sign is None and SUBMITS_OTHERS.search(own.text) and not any(map(DIRECTIVE.match, own.text.splitlines())):
         scheduler = "none"
     how = SUBMIT.get(scheduler) or (SUBMIT_BY_SIGN[sign[1]] if sign else "bash {}")
+    how = "qsub -g YOUR_GROUP {}" if OF_GROUP.search(own.text) else how
     return LaunchBundle(own.name, own.text, (), how.format(own.name))

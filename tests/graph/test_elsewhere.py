@@ -36,7 +36,7 @@ def test_a_whole_text_for_it_is_taken_and_its_lines_are_changed_as_they_are_give
     edit = call("edit_script", fields={"walltime": "10:00:00"})
     thread = Thread(Player(call("write_script", machine="tsubame4", text=GRID_ENGINE), "Done.", edit, "Done."))
     thread.say("a script for tsubame4, 2 nodes")
-    assert "#$ -l node_f=2" in thread.script
+    assert "#$ -l node_f=2" in thread.script and thread.state["bundle"].submit == "qsub -g YOUR_GROUP tsubame4.sh"
     thread.say("make it 10 hours")
     assert "as a patch" in thread.player.asked[-1][-1].text and "10:00:00" not in thread.script
 
