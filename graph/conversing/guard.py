@@ -141,6 +141,7 @@ class Guard:
     _said: str | None = None
     _announces: bool = False
     _gap: bool = False
+    _quotes: bool = False
     _waiting: str = ""
     _row: list[str] = field(default_factory=list)
     _block: list[str] | None = None
@@ -171,7 +172,8 @@ class Guard:
             self.close_block()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.passed)).strip()
         self.refused = [one for script in self.typed for one in refusals(script, self.ground)]
-        of_script = bool(self.script) or "script" in text
+        # Without a script in hand, what was changed stands in the answer's own blocks.
+        of_script = bool(self.script) or ("script" in text and "```" not in text)
         if of_script and not self.changed and not DENIED.search(text) and any(map(self.is_claim, sentences(text))):
             self.taken_out.append(NOTHING_CHANGED.strip("()"))
             text = f"{text}\n\n{note('nothing_changed', self.language())}"
@@ -237,6 +239,7 @@ class Guard:
             self._gap = True
             self.give(row)
         else:
+            self._quotes = row.lstrip().startswith(">")  # a letter that is proposed: its writer is another
             for sentence in sentences(row):
                 self.say(sentence)
             self.give(" ".join(self._row), told=True) if self._row else None
@@ -298,7 +301,7 @@ class Guard:
         language = self.language(sentence)
         sentence = CODE.sub(lambda span: without_danger(span, language), sentence)
         danger = dangerous(CODE.sub(" ", sentence), code=False)
-        if danger or DID.search(sentence):
+        if danger or (DID.search(sentence) and not self._quotes):
             self.taken_out.append(f"{danger or NOT_DONE}: {sentence.strip()}")
             return note("left_out", language).format(danger or NOT_DONE)
         if HEDGED.search(sentence):
