@@ -133,15 +133,18 @@ class Composition:
         return replace(made, assumptions=untold, notes=notes, changes=changes, diff=shown, submit_told=told)
 
     def others(self) -> list[Made]:
-        """What became of the scripts that were in hand before in this turn; one whose name the last one has was its
-        draft."""
+        """What became of the scripts that were in hand before in this turn; one that it made, and whose name the last
+        one has, was its draft."""
         context, last = self.hand.context, self.after.get("bundle")
 
-        def is_last(left: State) -> bool:
-            bundle = left.get("bundle")
-            return bundle == last or bool(bundle and last and bundle.name == last.name)
+        def is_last(began: State, left: State) -> bool:
+            before, bundle = began.get("bundle"), left.get("bundle")
+            if bundle is None or last is None or bundle.name != last.name:
+                return bundle == last
+            typed = left.get("own") and self.after.get("own")
+            return bool(typed) or before is None or before.name != bundle.name
 
-        made = (made_between(*pair, context, {}) for pair in self.hand.left if not is_last(pair[1]))
+        made = (made_between(*pair, context, {}) for pair in self.hand.left if not is_last(*pair))
         return [one for one in made if one and not self.is_dropped(one.bundle.name)]
 
     def is_dropped(self, name: str) -> bool:

@@ -154,9 +154,12 @@ def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
         raise InputError(f"a signal {signal.seconds} s before the limit is none; give seconds, such as 300")
     notes = []
     if signal:
+        unheard = (
+            " One that does not is put back shortly before the limit." if again and decided.scheduler == "slurm" else ""
+        )
         notes.append(
             f"Your program must act on SIG{signal.name}: its handler sets a flag, the training loop saves and ends "
-            "when it sees the flag, and the next start goes on from the newest checkpoint."
+            f"when it sees the flag, and the next start goes on from the newest checkpoint.{unheard}"
         )
     if again and decided.scheduler == "pbs":
         notes.append(

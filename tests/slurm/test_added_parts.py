@@ -94,6 +94,21 @@ def test_a_job_saves_at_the_signal(requeued: Path) -> None:
     wait_until(lambda: len(list(requeued.glob("step-*"))) == 2)
 
 
+@have("torch")
+def test_a_program_that_does_not_know_the_signal_is_put_back_before_the_limit(small_slurm, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    script = bundle_in(
+        tmp_path, STEADY, strategy="ddp", nodes=1, gpus_per_node=1, requeue=True, signal=LimitSignal("USR1", 20),
+        queue="regular",
+    )  # fmt: skip
+    slurm = small_slurm("perlmutter")
+    words = ["env", *(f"{name}={value}" for name, value in environment(tmp_path, 4).items())]
+    job = slurm.run(*words, "sbatch", "--parsable", script.name, folder=tmp_path).stdout.strip()
+    wait_until(lambda: list(tmp_path.glob("step-*")), 120, tmp_path)
+    slurm.run("scancel", "--batch", "--signal=USR1", job)
+    wait_until(lambda: "Restarts=1" in slurm.run("scontrol", "show", "job", job).stdout, 120, tmp_path)
+    slurm.run("scancel", job)
+
+
 # Acts on TERM as on USR1 above; it is the tasks' own, and srun that gets it ends them at once.
 ENDS = """\
 import os, signal, sys, time

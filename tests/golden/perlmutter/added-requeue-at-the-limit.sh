@@ -49,10 +49,15 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 # --- 300 s before the limit the program gets USR1: it saves and ends
 WARNED=
 LAUNCHED=
+LAST=
+put_back() { [ "$((${SLURM_RESTART_COUNT:-0} + 1))" -ge "$MOST_STARTS" ] || scontrol requeue "$SLURM_JOB_ID"; }
 warn() {
     WARNED=1
     echo "$(date +%T) time is nearly over: USR1 to the program"
     [ -z "$LAUNCHED" ] || kill -USR1 "$LAUNCHED" 2>/dev/null || true
+    # A program that does not know the signal runs on: shortly before the limit the job is put back all the same.
+    (sleep 270; put_back) &
+    LAST=$!
 }
 trap warn USR1
 
@@ -76,9 +81,10 @@ if [ -n "$WARNED" ]; then
     STATUS=0
     wait "$LAUNCHED" || STATUS=$?
 fi
+[ -z "$LAST" ] || kill "$LAST" 2>/dev/null || true
 # 93 is what restart agents end with when another start cannot help.
 if [ -n "$WARNED" ] && [ "$STATUS" -eq 0 ] && [ "$((${SLURM_RESTART_COUNT:-0} + 1))" -lt "$MOST_STARTS" ]; then
-    scontrol requeue "$SLURM_JOB_ID"
+    put_back
 elif [ -n "$WARNED" ]; then
     echo "not requeued: the program ended with $STATUS after the signal; it has to save and end with 0, within MOST_STARTS starts" >&2
 fi
