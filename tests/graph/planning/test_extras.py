@@ -85,7 +85,7 @@ MAIL = Mail("a@b.org", ("end", "fail"))
         (PBS, {"requeue": True}, "#PBS -r y"),
         (LSF, {"requeue": True}, "#BSUB -r"),
         (LSF, {"requeue": True, "signal": LimitSignal()}, '#BSUB -Q "99"'),
-        (SLURM, {"requeue": True, "signal": LimitSignal()}, 'scontrol requeue "$SLURM_JOB_ID"'),
+        (SLURM, {"requeue": True, "signal": LimitSignal()}, "    put_back"),
         (SLURM, {"memory_gb": 0}, "#SBATCH --mem=0"),
         (SLURM, {"begin": "now+2hours"}, "#SBATCH --begin=now+2hours"),
         (SLURM, {"extra_directives": ("#SBATCH --nice=100",)}, "#SBATCH --nice=100"),
