@@ -109,8 +109,23 @@ def is_project_code(text: str, start: int, end: int) -> bool:
     return coded and OF_PROJECT.search(text, max(0, start - MOST_BEFORE), start) is not None
 
 
+# `mon login est bsc841207`: a name and a number, and nothing else.
+OF_LOGIN = re.compile(
+    r"(?i)\b(?:login|log-in|user(?: ?name)?|utilisateur|identifiant|usuario|utente|benutzer(?:name)?|kennung)\s*"
+    r"(?:(?:is|was|ist|est|es|è)\s|[:=])\s*[\"'`]?$"
+)
+LOGIN = re.compile(r"[a-z]{2,12}\d{1,7}")
+
+
+def is_login(text: str, start: int, end: int) -> bool:
+    """Whether a part of a text is said to be a login, and looks like one."""
+    named = LOGIN.fullmatch(text[start:end].strip(SIGNS)) is not None
+    return named and OF_LOGIN.search(text, max(0, start - MOST_BEFORE), start) is not None
+
+
 def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """The spans but those of keys that lie in a public part, or are the name of a machine or queue."""
+    """The spans but those of keys that lie in a public part, or are the name of a machine or queue. What is said to be
+    a login is a person's name."""
     keys = sorted((start, end) for start, end, kind in spans if kind == "KEY")
     parts = sorted(public_parts(text, keys))
     reach = list(accumulate((end for _, end in parts), max))
@@ -118,7 +133,7 @@ def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator
         at = bisect_right(parts, (start, 1 << 60)) - 1
         public = at >= 0 and reach[at] >= end
         if kind != "KEY" or not (public or is_site_name(text, start, end) or is_project_code(text, start, end)):
-            yield start, end, kind
+            yield start, end, "USER" if kind == "KEY" and is_login(text, start, end) else kind
 
 
 def with_word_before(text: str, start: int, end: int) -> str:

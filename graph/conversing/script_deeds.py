@@ -151,6 +151,8 @@ class ScriptDeeds:
         start = files.get(file, held.text)
         if not start.startswith("#!"):
             raise InputError(NOT_A_SCRIPT.format(file))
+        # Our headline tells how the script is submitted.
+        start = re.sub(rf"(?m)(?<=\bSubmit: )(\w.* ){re.escape(held.name)}$", rf"\g<1>{file}", start)
         hand.park()
         here = JobRequest(machine=before.machine, site_words=before.site_words)
         hand.set(**{**ASIDE, "jobs": hand.state.get("jobs", ()), "request": here})

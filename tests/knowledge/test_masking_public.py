@@ -122,3 +122,9 @@ def test_folders_and_forms_with_variables_are_no_keys(text: str) -> None:
 
 def test_a_key_with_slashes_in_it_is_hidden() -> None:
     assert "wJalrXUt" not in hide("aws_secret_access_key = /wJalrXUtnFEMI/K7MDENG+bPxRfiCYzzzzzzKEY4")
+
+
+def test_what_is_said_to_be_a_login_is_a_name_that_comes_back() -> None:
+    hidden = mask("l'heure et les commandes svp, mon login est bsc841207")
+    assert "<USER_1>" in hidden.text and hidden.names["USER_1"] == "bsc841207"
+    assert "bsc841207" not in mask("mon mot de passe est bsc841207").text
