@@ -78,7 +78,10 @@ def tried(hand: Hand, change: Callable[[], str], *, unasked: bool = False) -> st
 
 def offer_between(before: State, after: State, context: Context) -> Offer | None:
     """The change from one state to another as an offer; its price is told with it."""
-    if after.get("bundle") == before.get("bundle"):
+    texts = [
+        [row.rstrip() for row in made.script.splitlines()] for one in (before, after) if (made := one.get("bundle"))
+    ]
+    if after.get("bundle") == before.get("bundle") or texts[1:] == texts[:1]:
         return None
     was, now = (one.get("request") or JobRequest() for one in (before, after))
     names = [one.name for one in fields(JobRequest) if one.name not in UNTOLD]
@@ -91,3 +94,9 @@ def offer_between(before: State, after: State, context: Context) -> Offer | None
     more = [f"{name.replace('_', ' ')} {in_short(value)}" for name, value in new.items() if (name, value) not in change]
     more += [shown(one) for one in now.patches if one not in was.patches]
     return Offer(", ".join(filter(None, [in_words(was, change), *more])), costs, change, request=now)
+
+
+def rows_of(state: State) -> list[str]:
+    """The rows of the script in hand without the blanks at their ends."""
+    bundle = state.get("bundle")
+    return [row.rstrip() for row in bundle.script.splitlines()] if bundle else []

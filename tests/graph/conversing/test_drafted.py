@@ -64,7 +64,12 @@ def test_a_slip_of_a_known_name_and_an_invented_one_are_no_machines() -> None:
 
 @pytest.mark.parametrize(
     ("directive", "submit"),
-    [("#$ -l node_f=2", "qsub"), ("#PJM -L node=2", "pjsub"), ("# nothing", "bash")],
+    [
+        ("#$ -l gpu=2", "qsub"),
+        ("#$ -l node_f=2", "qsub -g YOUR_GROUP"),
+        ("#PJM -L node=2", "pjsub"),
+        ("# nothing", "bash"),
+    ],
 )
 def test_a_script_of_a_scheduler_that_no_reader_knows_is_handed_over_right(directive: str, submit: str) -> None:
     text = f"#!/bin/bash\n{directive}\npython3 train.py\n"
@@ -99,7 +104,7 @@ def test_the_head_of_a_script_says_no_more_than_is_known() -> None:
     two = call("write_script", machine="snellius", entry="fit.py", strategy="none", nodes=1, gpus_per_node=2)
     thread = Thread(Player(two, "[[T1]]"))
     thread.say("fit.py on Snellius, one node with 2 GPUs, no parallel strategy")
-    assert "Snellius: PyTorch, 1 x 2 = 2 ranks" in thread.script
+    assert "Snellius: PyTorch, one process with 2 GPUs." in thread.script
     assert thread.state["bundle"].name == "snellius-pytorch.sh"
 
 
