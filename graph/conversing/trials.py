@@ -78,10 +78,7 @@ def tried(hand: Hand, change: Callable[[], str], *, unasked: bool = False) -> st
 
 def offer_between(before: State, after: State, context: Context) -> Offer | None:
     """The change from one state to another as an offer; its price is told with it."""
-    texts = [
-        [row.rstrip() for row in made.script.splitlines()] for one in (before, after) if (made := one.get("bundle"))
-    ]
-    if after.get("bundle") == before.get("bundle") or texts[1:] == texts[:1]:
+    if after.get("bundle") == before.get("bundle") or rows_of(before) == rows_of(after):
         return None
     was, now = (one.get("request") or JobRequest() for one in (before, after))
     names = [one.name for one in fields(JobRequest) if one.name not in UNTOLD]
