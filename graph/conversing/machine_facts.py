@@ -74,7 +74,9 @@ def describe_node(one: NodeType) -> str:
     memory = f" {gpus.memory_gb:g} GB" if gpus.memory_gb else ""
     tiles = f" ({gpus.devices_per_node} {gpus.tile_name or 'tile'}s)" if gpus.tiles_per_gpu > 1 else ""
     card = f"{gpus.per_node or '?'} x {gpus.model}{memory}{tiles}"
-    beside = [f"{one.cpu.cores} cores" if one.cpu.cores else "", f"{one.memory_gb:g} GB" if one.memory_gb else ""]
+    cores, kept = one.cpu.cores, (one.cpu.schedulable or 0) < (one.cpu.cores or 0)
+    for_jobs = f" ({one.cpu.schedulable} for jobs)" if one.cpu.schedulable and kept else ""
+    beside = [f"{cores} cores{for_jobs}" if cores else "", f"{one.memory_gb:g} GB" if one.memory_gb else ""]
     count = f"{one.count} nodes of " if one.count else ""
     return ", ".join([f"{one.id} {count}{card}", *filter(None, beside)])
 
