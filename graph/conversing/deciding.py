@@ -38,6 +38,7 @@ NOT_SAID = "not said"
 UNSAID = f"chosen for you, {NOT_SAID}; say so if it is wrong"
 MISSING = "nothing written; missing (ask the person, or give what you take: it is told as chosen for them):"
 NOT_DONE = "not done: {}={}: the script is the same with and without it; tell the person, or give it as a patch"
+ACCOUNT_OPEN = "{} Its line is a placeholder now: tell the person which one they need there, and what they had."
 NOT_FIELD = "not done: {}={}: {}"
 # Fields that a plan holds as they were given.
 PLANNED = ("framework", "strategy", "nodes", "walltime", "queue", "account", "entry", "args")
@@ -84,6 +85,10 @@ def decide(
         done = written(State(**{**start, "request": request}), hand.context)
     outcome, draft = done["outcome"], done.get("draft")
     if isinstance(outcome, Refusal):
+        if request.account and "account" not in (given or {}) and is_of_account(outcome):
+            open_ = replace(request, account=None)  # what was ordered is done, and the account left to the person
+            told = decide(hand, open_, cluster, begins, costs, whole, given, apart)
+            return f"{ACCOUNT_OPEN.format(outcome.says)}\n{told}"
         return refuse(hand, outcome, request, start, apart)
     if not isinstance(outcome, LaunchPlan) or draft is None:
         raise InputError("no script came of it")
@@ -106,6 +111,11 @@ def decide(
     told = hand.adopt(State(**{**new, **source}), done, costs)
     hand.left_out.update((name, value) for name, value in dropped if name != "model")
     return "\n".join([*told_of, told])
+
+
+def is_of_account(refusal: Refusal) -> bool:
+    """Whether another account is the only way round a refusal."""
+    return bool(refusal.instead) and all([name for name, _ in way.change] == ["account"] for way in refusal.instead)
 
 
 def folded(hand: Hand, start: State, draft: LaunchBundle) -> tuple[Patch, ...]:

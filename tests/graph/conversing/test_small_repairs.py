@@ -177,3 +177,13 @@ def test_some_lines_of_a_script_are_not_handed_in() -> None:
     thread.say(f"my launch line on perlmutter\n```bash\n{line}\n```")
     told = thread.say("batch 16")
     assert "--bs 16" in told and "sbatch" not in told
+
+
+def test_an_order_that_only_another_account_takes_is_done_with_the_account_open() -> None:
+    sizes = {"nodes": 1, "gpus_per_node": 4, "entry": "train.py", "walltime": "10:00:00", "strategy": "ddp"}
+    write = call("write_script", machine="anvil", account="che230059-gpu", framework="pytorch", **sizes)
+    thread = Thread(Player(write, "Below.", call("edit_script", fields={"queue": "ai"}, purpose="order"), "Done."))
+    thread.say("anvil, 1 node 4 gpus, train.py, 10 h, account che230059-gpu, ddp")
+    told = thread.say("no wait, the h100s please, partition ai")
+    assert "#SBATCH -p ai" in thread.script and "#SBATCH -A YOUR_ACCOUNT-ai" in thread.script
+    assert "YOUR_ACCOUNT-ai" in told and "end on -ai" in thread.player.asked[-1][-1].text
