@@ -357,7 +357,9 @@ def with_staging(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
         check_path("stage_in", path)
     disk = cluster.node_disk
     where = disk.path if disk else "${TMPDIR:-/tmp}"
-    directives = added(decided, *(disk.directives if disk else ()))
+    there = {word for one in decided.directives for word in re.split(r"[=&,\s]", one.text)}
+    # A feature of the node that was asked for already (`--constraint=nvme`) is not asked for twice.
+    directives = added(decided, *(one for one in (disk.directives if disk else ()) if one.split()[-1] not in there))
     names = {path: f"$LOCAL_DATA/{path.rstrip('/').rpartition('/')[2]}" for path in paths}
     taken = Assumption(
         "node disk", where, "each node's own disk, empty at the start", disk.source if disk else node.source

@@ -369,3 +369,10 @@ def test_what_is_fetched_comes_from_where_there_is_internet() -> None:
 @pytest.mark.parametrize(("asked", "each"), [(8, 7), (64, 7), (56, 7), (4, 4), (7, 7)])
 def test_more_cores_than_a_task_can_have_are_as_many_as_it_can(asked: int, each: int) -> None:
     assert f"#SBATCH --cpus-per-task={each}" in script("lumi", cpus_per_task=asked).splitlines()
+
+
+def test_a_feature_that_was_asked_for_is_not_asked_for_twice() -> None:
+    text = script("frontier", stage_in=("data.tar",), constraint="nvme")
+    assert [row for row in text.splitlines() if "nvme" in row and row.startswith("#SBATCH")] == [
+        "#SBATCH --constraint=nvme"
+    ]
