@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import knowledge.schedulers as scheduling
 from graph.extraction.sentences.lexicon import fold
 from graph.planning.processors import without_gpus
 from graph.reading.own_machine import NO_ACCOUNT, YOURS, card_told, scheduler_told
@@ -33,8 +31,7 @@ from knowledge.cluster import (
     Setting,
     Software,
 )
-from knowledge.data_file import read_data
-from knowledge.schedulers.anywhere import scheduler_form
+from knowledge.schedulers.anywhere import elsewhere, scheduler_form
 from knowledge.types import Backend, JobRequest, Scheduler
 from templates.nearest import vendor_of
 
@@ -157,13 +154,6 @@ def draft_scheduler(words: str, machine: str | None) -> Scheduler | None:
     """The scheduler of a machine that nobody described, as far as the words or its name tell it."""
     known: Scheduler | None = elsewhere(machine).get("scheduler")
     return scheduler_told(words) or known or scheduler_of_site(words)
-
-
-def elsewhere(machine: str | None) -> Mapping[str, Any]:
-    """What is known of the scheduler of a machine that nobody described, by its name; empty where nothing is."""
-    rows = read_data(Path(scheduling.__file__).with_name("elsewhere.yaml"))
-    called = squash(machine or "")
-    return next((row for row in rows if called in map(squash, row["names"])), {})
 
 
 def not_drafted(machine: str | None) -> str:

@@ -26,10 +26,10 @@ STANDARD_PARTS = frozenset(
     ("bin", "etc", "lib", "activate", "python", "python3", "pip", "profile.d", "conda.sh", "..", "envs")
 )
 TELLING = re.compile(r"[\d_/=@]|^\$")
-# Part of a path that stands for a name: PROJECT.
 # A folder of a fact below which each project or person has one: `/global/common/software/<project>`,
 # `/scratch/project_<n>`.
 OF_EACH = re.compile(r"((?:/[\w.-]+)+/(?:[\w.-]*[_-])?)<[^<>/\s]{1,40}>")
+# Part of a path that stands for a name: PROJECT.
 FOR_A_NAME = re.compile(r"[A-Z][A-Z_]+")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from knowledge.catalogue import squash
 from knowledge.data_file import read_data
 from knowledge.schedulers.records import Scheduler
 
@@ -42,3 +44,11 @@ def scheduler_form(scheduler: Scheduler, use: Literal["drafted", "discovered"]) 
     given = {"submit": row["submit"], "preamble": row.get("preamble", ()), **row[use]}
     fields: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
     return SchedulerForm(**fields)
+
+
+def elsewhere(machine: str | None) -> Mapping[str, Any]:
+    """What is known of the scheduler of a machine that nobody described (elsewhere.yaml), by its name: `scheduler`, or
+    what it `asks` that nothing here writes, and the `source`; empty where nothing is known."""
+    called = squash(machine or "")
+    rows = read_data(Path(__file__).with_name("elsewhere.yaml"))
+    return next((row for row in rows if called in map(squash, row["names"])), {})
