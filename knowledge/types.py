@@ -242,8 +242,12 @@ class LaunchBundle:
 
     @property
     def is_excerpt(self) -> bool:
-        """Whether it is some lines out of a job's script, which no scheduler takes: no first line and no directive."""
-        return not self.script.startswith("#!") and DIRECTIVE.search(self.script) is None
+        """Whether it is some lines out of a job's script, which no scheduler takes: no command, or no first line and no
+        directive of a scheduler that needs none."""
+        if not any(row.strip() and not row.lstrip().startswith("#") for row in self.script.splitlines()):
+            return True
+        told = DIRECTIVE.search(self.script)
+        return not self.script.startswith("#!") and (told is None or told[0] == "#SBATCH")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from graph.modelling.model import ToolCall
 from graph.planning.charging import runs
 from knowledge.catalogue import catalogue
 from knowledge.job_parts import LimitSignal, Patch
-from knowledge.types import JobRequest
+from knowledge.types import JobRequest, LaunchBundle
 
 SCRIPT = """#!/bin/bash
 #SBATCH -A m1234_g
@@ -187,3 +187,16 @@ def test_an_order_that_only_another_account_takes_is_done_with_the_account_open(
     told = thread.say("no wait, the h100s please, partition ai")
     assert "#SBATCH -p ai" in thread.script and "#SBATCH -A YOUR_ACCOUNT-ai" in thread.script
     assert "YOUR_ACCOUNT-ai" in told and "end on -ai" in thread.player.asked[-1][-1].text
+
+
+@pytest.mark.parametrize(
+    "script, excerpt",
+    [
+        ("#SBATCH -N 2\n#SBATCH -t 1:00:00\n", True),
+        ("#SBATCH -N 2\nsrun python t.py\n", True),
+        ("#PBS -l select=2\nmpiexec python t.py\n", False),
+        ("#!/bin/bash\n#SBATCH -N 2\nsrun python t.py\n", False),
+    ],
+)
+def test_what_no_scheduler_would_take_is_an_excerpt(script: str, excerpt: bool) -> None:
+    assert LaunchBundle("job.sh", script, (), "sbatch job.sh").is_excerpt is excerpt
