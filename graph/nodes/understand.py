@@ -60,6 +60,8 @@ def by_output(turn: TurnContext) -> State | None:
     from graph.usecases.explain_pending import explain_pending
 
     found = explain_pending(text, machine=machine_of_words(turn) or turn.cluster)
+    if found.kind == "ended" and message.outputs and message.logs:
+        return None  # the log that came with it says why
     state = State(said=(found.document,), act="pending", output=text)
     wanted = by_words(turn) if wants_script(turn) else State()
     asked_for = wanted.get("request") or JobRequest()
