@@ -6,6 +6,7 @@ Words in <angle brackets> stand for what is the reader's own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +20,9 @@ from knowledge.strict import Checked, Facts, matching
 SITES = Path(__file__).parent / "sites"
 
 Month = Annotated[str, Checked(matching(r"^\d{4}-\d{2}(-\d{2})?$"))]
+
+
+SENDS_NONE = re.compile(r"(?i)\W*(?:none\b|no (?:e-?)?mails?\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +192,11 @@ class Site(Facts):
     pages: Mapping[str, str]
     changes: tuple[SiteFact, ...] = ()
     unknown: tuple[str, ...] = ()
+
+    @property
+    def sends_no_mail(self) -> bool:
+        """Whether options for mail are taken there and nothing comes of them."""
+        return self.email_notices is not None and SENDS_NONE.match(self.email_notices.text) is not None
 
 
 @cache

@@ -42,7 +42,7 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
     ways = [(text, as_there(command, there)) for text, command in told_steps(name, deed, situation)]
     steps = [(text, fill(command, situation)) for text, command in ways if command]
     own, pages = say_of_site(name, situation, site)
-    if name == "notify" and site and SENDS_NONE.match(site.email_notices.text if site.email_notices else ""):
+    if name == "notify" and site and site.sends_no_mail:
         return write_document(own, cite(pages, date(site)))
     own = "" if name == "cancel" and not ends_many(situation.text) and ENDS_ALL.search(own) else own
     return write_document(
@@ -56,7 +56,6 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
 
 
 MANY = re.compile(r"(?i)\b(?:all|every\w*|jobs|both|several|those|these|which|waiting|pending|queued)\b")
-SENDS_NONE = re.compile(r"(?i)\W*(?:none\b|no (?:e-?)?mails?\b)")
 SPARES = re.compile(r"(?i)\b(?:but|except\w*|other than|apart from|besides?|not)\b")
 # What ends more than one job, in a site's own words.
 ENDS_ALL = re.compile(r"scancel (?:--me|-u)|qselect|bkill (?:-u|0)|flux cancel --all")

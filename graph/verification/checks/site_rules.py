@@ -14,6 +14,7 @@ from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.words import WORDS
 from knowledge.cluster import Forbidden, Required
+from knowledge.site import site_of
 from knowledge.types import Severity
 
 SATISFIES: dict[str, list[str]] = WORDS["satisfies"]
@@ -149,10 +150,21 @@ def account_suffix(s: Subject) -> Iterator[Hit]:
         yield Hit(s.job.line("account", "project"), says, why, facts.source, change=change)
 
 
+def unsent_mail(s: Subject) -> Iterator[Hit]:
+    """Options for mail on a machine that takes them and sends none."""
+    site = site_of(s.cluster.id) if s.cluster and s.scheduler == s.cluster.scheduler else None
+    line = s.job.line("mail-user", "mail-type", "mail")
+    if site and site.sends_no_mail and site.email_notices and line and s.cluster:
+        page = re.search(r"https?://\S+", site.email_notices.text)
+        says = f"{s.cluster.title} takes this option and sends no mail"
+        yield Hit(line, says, "the scheduler's own commands tell whether the job has ended", page[0] if page else None)
+
+
 RULES = (
     Rule("site-forbidden-directive", "directives", "error", "an option that the machine's facts forbid", forbidden_directive),
     Rule("site-forbidden-launch", "launch", "warning", "a launcher or launch option that the machine's facts forbid", forbidden_launch),
     launch_rule("site-torchrun", "launch", "warning", "plain torchrun on a machine that has its own", own_torchrun),
     Rule("site-required-missing", "directives", "warning", "what the machine's facts require and no directive asks for", required_missing),
+    Rule("site-no-mail", "directives", "warning", "mail asked for on a machine that sends none", unsent_mail),
     Rule("account-suffix", "limits", "error", "an account without the ending that GPU jobs need there", account_suffix),
 )  # fmt: skip
