@@ -31,6 +31,6 @@ def test_clauses_of_a_long_message_end_with_what_is_read() -> None:
 @pytest.mark.quick
 @pytest.mark.parametrize("text", ["{\n" * 20_000, f"my hosts.json:\n{'1' * 60_000}!\nx\n"])
 def test_files_beside_a_script_are_sought_once(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     split(text, Apart())
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
