@@ -103,12 +103,6 @@ OF_PROJECT = re.compile(
 PROJECT_CODE = re.compile(r"[A-Z]{2,8}[-_]?\d{2,8}")
 
 
-def is_project_code(text: str, start: int, end: int) -> bool:
-    """Whether a part of a text is said to be a project's code, and looks like one."""
-    coded = PROJECT_CODE.fullmatch(text[start:end].strip(SIGNS)) is not None
-    return coded and OF_PROJECT.search(text, max(0, start - MOST_BEFORE), start) is not None
-
-
 # `mon login est bsc841207`: a name and a number, and nothing else.
 OF_LOGIN = re.compile(
     r"(?i)\b(?:login|log-in|user(?: ?name)?|utilisateur|identifiant|usuario|utente|benutzer(?:name)?|kennung)\s*"
@@ -117,10 +111,10 @@ OF_LOGIN = re.compile(
 LOGIN = re.compile(r"[a-z]{2,12}\d{1,7}")
 
 
-def is_login(text: str, start: int, end: int) -> bool:
-    """Whether a part of a text is said to be a login, and looks like one."""
-    named = LOGIN.fullmatch(text[start:end].strip(SIGNS)) is not None
-    return named and OF_LOGIN.search(text, max(0, start - MOST_BEFORE), start) is not None
+def is_called(text: str, start: int, end: int, form: re.Pattern[str], told: re.Pattern[str]) -> bool:
+    """Whether a part of a text has a form, and the words before it tell that it is what has that form."""
+    has_form = form.fullmatch(text[start:end].strip(SIGNS)) is not None
+    return has_form and told.search(text, max(0, start - MOST_BEFORE), start) is not None
 
 
 def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
@@ -132,8 +126,10 @@ def without_public(text: str, spans: Sequence[tuple[int, int, str]]) -> Iterator
     for start, end, kind in spans:
         at = bisect_right(parts, (start, 1 << 60)) - 1
         public = at >= 0 and reach[at] >= end
-        if kind != "KEY" or not (public or is_site_name(text, start, end) or is_project_code(text, start, end)):
-            yield start, end, "USER" if kind == "KEY" and is_login(text, start, end) else kind
+        if kind != "KEY" or not (
+            public or is_site_name(text, start, end) or is_called(text, start, end, PROJECT_CODE, OF_PROJECT)
+        ):
+            yield start, end, "USER" if kind == "KEY" and is_called(text, start, end, LOGIN, OF_LOGIN) else kind
 
 
 def with_word_before(text: str, start: int, end: int) -> str:

@@ -41,7 +41,7 @@ class TurnContext:
     @property
     def printed_on(self) -> tuple[str | None, bool]:
         """The machine that the message's logs and outputs show, and whether by its paths or hosts, which prove it."""
-        return machine_shown("\n".join(one.text for one in (*self.message.logs, *self.message.outputs)))
+        return machine_shown(one.text for one in (*self.message.logs, *self.message.outputs))
 
     @property
     def act(self) -> str:

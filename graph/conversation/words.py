@@ -80,7 +80,7 @@ PASTE_ONE = (
     "start: paste one that runs there and I change what you name, line by line; or name "
 )
 NOT_OURS = "I write for Slurm, PBS, LSF and Flux; of *{}* I know no directives" + PASTE_ONE + "a machine of the four."
-NO_TEMPLATE = "{}. I have no template that asks for it so" + PASTE_ONE + "another machine."
+NO_TEMPLATE = "{}. I have no template for that" + PASTE_ONE + "another machine."
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.

@@ -183,8 +183,8 @@ def all_gpus(hand: Hand, request: JobRequest) -> int:
 def is_multiple_said(hand: Hand, before: JobRequest, now: JobRequest) -> bool:
     """Whether the message says how many times the GPUs of before it is: `four times as many`."""
     was, wanted = all_gpus(hand, before), all_gpus(hand, now)
-    said = TIMES.search(hand.turn.words)
-    return bool(said and was and wanted > was and wanted / was in numbers_in(said[0]))
+    said = TIMES.finditer(hand.turn.words)
+    return 0 < was < wanted and any(wanted / was in numbers_in(one[0]) for one in said)
 
 
 def said_last(hand: Hand) -> str:
@@ -275,8 +275,8 @@ def is_other_form(before: str | None, now: Any) -> bool:
     return bool(before and now) and ("/" in str(before)) != ("/" in str(now))
 
 
-# `--lr=1e-4, --bs=8, !--amp`: where the next edit begins.
-NEXT_EDIT = re.compile(r"[,;\s]\s*(?=[!=]?--?[A-Za-z])")
+# `--lr=1e-4, --bs=8, !--amp`: where the next edit begins, which is in no quotes.
+NEXT_EDIT = re.compile(r"""[,;\s]\s*(?=[!=]?--?[A-Za-z])(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
 
 
 def parts_of(name: str, value: Any) -> tuple[str, ...]:

@@ -203,15 +203,19 @@ def gpus_of_queue(machine: str | None, queue: str | None) -> int | None:
 # Characters and words of a printed text that are looked at.
 MOST_PRINTED, MOST_WORDS = 20_000, 600
 # A name by itself may be a person's or a model's; in a path of the machine or an address it is the machine's.
-PLACE = re.compile(r"""(?<![\w.~$/-])/(?!(?:home|users?)/)[^\s"'`,;()<>=]+|[\w-]+(?:\.[a-z][\w-]*){2,}""")
+PLACE = re.compile(r"""(?<![\w.~$/-])/(?!(?:home|users?)/)[^\s"'`,;()<>=]+|(?<![\w-])[\w-]+(?:\.[a-z][\w-]*){2,}""")
 PRINTED_WORD = re.compile(r"[A-Za-z][\w-]{3,}")
 
 
-@lru_cache(32)
-def machine_shown(text: str) -> tuple[str | None, bool]:
-    """The described machine whose own marks stand in what a program or a scheduler printed, and whether they are paths
+def machine_shown(texts: Iterable[str]) -> tuple[str | None, bool]:
+    """The described machine whose own marks stand in what programs or a scheduler printed, and whether they are paths
     or hosts of it; else they are queues or accounts that are found nowhere else. None where none or several are."""
-    text = text[:MOST_PRINTED]
+    return shown_by("\n".join(text[:MOST_PRINTED] for text in texts)[:MOST_PRINTED])
+
+
+@lru_cache(32)
+def shown_by(text: str) -> tuple[str | None, bool]:
+    """The same for a text that is short enough to be kept."""
     places = "\n".join(dict.fromkeys(one[0] for one in PLACE.finditer(text)))
     here = {name for name in described_marks() if has_place(marks()[name], places)}
     if len(here) == 1:

@@ -9,6 +9,7 @@ from player import Player, Thread, call, first_script
 
 from graph.conversing.claims import queues_of
 from graph.conversing.ground import Ground
+from graph.conversing.orders import parts_of
 from graph.conversing.porting import untold
 from graph.modelling.model import ToolCall
 from graph.planning.charging import runs
@@ -62,6 +63,11 @@ def test_several_edits_of_arguments_in_one_text_are_each_done() -> None:
     thread.say("lr 1e-4, seed 7, and no fp16 please")
     assert "--lr 1e-4" in thread.script and "--seed 7" in thread.script.replace("=", " ")
     assert "--fp16" not in thread.script
+
+
+def test_edits_of_arguments_are_not_parted_within_quotes() -> None:
+    parts = parts_of("argument_edits", """--opts="-a -b", --lr=1e-4, !--amp""")
+    assert parts == ('--opts="-a -b"', "--lr=1e-4", "!--amp")
 
 
 def test_what_the_checks_warn_of_with_a_change_is_told() -> None:
@@ -146,7 +152,14 @@ def patch_of(old: str, new: str) -> ToolCall:
     return call("edit_script", patch=[{"old": old, "new": new}], purpose="order")
 
 
-@pytest.mark.parametrize("words, done", [("mit vier mal so vielen gpus bitte", True), ("it is slow", False)])
+@pytest.mark.parametrize(
+    "words, done",
+    [
+        ("mit vier mal so vielen gpus bitte", True),
+        ("es hakt manchmal, mit vier mal so vielen gpus bitte", True),
+        ("it is slow", False),
+    ],
+)
 def test_a_multiple_that_is_said_is_an_order(words: str, done: bool) -> None:
     thread = Thread(Player(call("edit_script", fields={"nodes": 8}), "Done."), first_script())
     thread.say(words)

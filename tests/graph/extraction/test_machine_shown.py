@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from graph.extraction.machine import machine_shown
@@ -23,4 +25,11 @@ from graph.extraction.machine import machine_shown
 def test_paths_hosts_and_queues_tell_the_machine_and_plain_words_do_not(
     text: str, machine: str | None, proved: bool
 ) -> None:
-    assert machine_shown(text) == (machine, proved)
+    assert machine_shown([text]) == (machine, proved)
+
+
+@pytest.mark.parametrize("text", ["a" * 100_000, "-" * 100_000, "/" + "a" * 100_000, "a-" * 50_000])
+def test_a_word_without_end_is_looked_at_once(text: str) -> None:
+    began = time.process_time()
+    assert machine_shown([text, text]) == (None, False)
+    assert time.process_time() - began < 4
