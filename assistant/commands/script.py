@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
+from difflib import unified_diff
 from pathlib import Path
 
 from assistant.errors import InputError
@@ -17,6 +17,7 @@ from graph.planning.request_fields import array_of, variable_of, with_fields
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.job_parts import Dependency, LimitSignal, Mail
+from knowledge.masking import hide
 from knowledge.types import FRAMEWORKS, STRATEGIES, Finding, JobRequest, LaunchBundle, LaunchPlan, Refusal
 
 
@@ -85,34 +86,37 @@ def run(options: argparse.Namespace) -> int:
 
 
 def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster) -> int:
-    """The user's part of a script, on another machine; the two side by side with a reason for each change."""
+    """A person's script for another machine, and what changed in it."""
     from graph.porting.account import counts
-    from graph.porting.diff import as_text, side_by_side
     from graph.usecases.port_script import port_script
 
     made = port_script(shown_script(options.source), cluster, request)
     if isinstance(made, Refusal):
         return refuse(made, options.json)
     ported = made.ported
-    rows = side_by_side(ported, cluster)
+    rows = difference(ported.source.text, ported.bundle.script)
     answer: dict[str, object] = {
         "bundle": asdict(ported.bundle),
         "plan": asdict(ported.plan),
         "notes": [asdict(note) for note in ported.notes],
         "account": [asdict(line) for line in ported.account],
         "findings": [asdict(one) for one in made.findings],
-        "side_by_side": [asdict(row) for row in rows],
+        "difference": rows,
     }
     hand_over(ported.bundle, answer, options)
     if not options.json:
-        print(as_text(rows, shutil.get_terminal_size((150, 24)).columns), file=sys.stderr)
-        print(file=sys.stderr)
+        print("\n".join(rows), end="\n\n", file=sys.stderr)
     for note in ported.notes:
         print(f"look at: {f'line {note.line}: ' if note.line else ''}{note.says}", file=sys.stderr)
     tell_findings(made.findings)
     print(f"statements of the old script: {counts(ported.account)} (--json lists them)", file=sys.stderr)
     tell(ported.plan, ported.bundle, options.output)
     return 0
+
+
+def difference(before: str, after: str) -> list[str]:
+    """The lines that went and came, with those round them; keys of the old script hidden."""
+    return list(unified_diff(hide(before).splitlines(), after.splitlines(), "before", "now", lineterm=""))
 
 
 def tell_findings(findings: Iterable[Finding]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Assignment
 from graph.extraction.script import ReadScript
 from graph.extraction.shell_words import Field, Piece, expansion, plain
-from graph.porting.own_names import JOB_ID, JOB_ID_NAMES, PLAIN_VARIABLE, inner_names, is_elsewhere
+from graph.porting.own_names import JOB_ID, JOB_ID_NAMES, PLAIN_VARIABLE
 from graph.porting.ownership import facts_variables, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
@@ -55,7 +55,6 @@ class Collector:
     notes: list[PortNote] = field(default_factory=list)
     made: int = 0
     following: set[str] = field(default_factory=set)
-    step_lines: set[int] = field(default_factory=set)
     guards: dict[str, str] = field(default_factory=dict)
     """Name -> why the script must stop where it is unset, rather than go on with an empty path."""
 
@@ -134,57 +133,6 @@ class Collector:
         self.variables[name] = Variable(name, inside_quotes(piece.text), why, expand=True)
         return f"${name}"
 
-    def named_place(self, args: tuple[str, ...], at: int) -> str:
-        """A path of the old machine becomes a variable at the top of the script, named after its option."""
-        name, equals, value = args[at].rpartition("=")
-        if not is_elsewhere(value, self.script) or (equals and not re.fullmatch(r"[\w.+-]+", name)):
-            return args[at]
-        before = args[at - 1] if at and args[at - 1].startswith("-") and "=" not in args[at - 1] else ""
-        option = re.sub(r"\W+", "_", (name or before).lstrip("-+")).strip("_").upper() or "PLACE"
-        variable = self.free_name(option, value)
-        self.variables.setdefault(variable, Variable(variable, value))
-        return f"{name}{equals}${variable}"
-
-    def free_name(self, wanted: str, value: str) -> str:
-        """The name, or a numbered one where it is taken for another value or means something already."""
-        same = next((v.name for v in self.variables.values() if v.value == value and v.name.startswith(wanted)), None)
-        if same:
-            return same
-        taken = wanted[0].isdigit() or is_machine_variable(wanted, self.source) or is_site_path(f"${wanted}")
-        base = f"PLACE_{wanted}" if taken else wanted
-        number = 1
-        name = base
-        while name in self.variables or (self.assigned(name) is not None and self.script.value_of(name) != value):
-            number += 1
-            name = f"{base}_{number}"
-        return name
-
-    def is_one_word(self, piece: Piece) -> bool:
-        """Whether a plain variable cannot fall apart at blanks: it is set from outside, or to a value without any.
-
-        A value that is nothing but a command's output may be a list; a path with a date in it is not.
-        """
-        found = PLAIN_VARIABLE.fullmatch(piece.text) if piece.open else None
-        value = self.script.value_of(found[1] or found[2]) if found else None
-        if found is None or value is None:
-            return found is not None
-        return re.fullmatch(r"\S+", re.sub(r"\$\([^()]*\)|`[^`]*`", "", value)) is not None
-
-    def say_places(self) -> None:
-        """Mark the variables that hold a path of the machine that is left."""
-        if self.stays_here:
-            return
-        there = frozenset(re.findall(r"\$(\w+)", " ".join(self.target.filesystems.values())))
-        found = []
-        for name, variable in self.variables.items():
-            if is_elsewhere(variable.value, self.script) and there.isdisjoint(tuple(inner_names(variable.value))[:1]):
-                self.variables[name] = replace(variable, why=NEW_PLACE)
-                found.append(f"{name}={variable.value}")
-        if found:
-            them = "is a path on {}: replace it" if len(found) == 1 else "are paths on {}: replace them"
-            says = f"{', '.join(found)} {them.format(self.old)} at the top by yours on {self.target.title}."
-            self.note(0, says)
-
     def guard_lines(self, words: Iterable[str]) -> tuple[str, ...]:
         """Lines that stop the script where a name that it reads is unset on the new machine."""
         if not self.stays_here:
@@ -210,7 +158,7 @@ class Collector:
         """Whether nothing sets a name that is the old site's or scheduler's, or that leads a path."""
         if name in self.variables or self.assigned(name) is not None or name in JOB_ID_NAMES or name in GIVEN:
             return False
-        if OWN_OF[self.target.scheduler].match(name):
+        if OWN_OF[self.target.scheduler].match(name) and not is_site_path(f"${name}"):
             return False
         return bool(leads or SCHEDULERS_OWN.match(name) or is_site_path(f"${name}"))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
@@ -14,16 +13,13 @@ from graph.extraction.script_record import ScriptRecord
 from graph.extraction.shell_words import plain
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.porting.collector import PortNote
-from graph.porting.wishes import MAIL_OPTIONS, own_mail
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.launcher_options import launcher_table
 from knowledge.masking import hide
-from knowledge.types import SCHEDULER_TITLES, LaunchPlan
-from knowledge.word_lists import in_order, word_set
+from knowledge.types import LaunchPlan
+from knowledge.word_lists import word_set
 
-# Directives that are the user's wish and that no template writes.
-WISHES = in_order("array dependency mail-user mail-type signal reservation requeue begin licenses nodelist")
 # Options of launchers that the new launch sets itself, or that say what the plan already holds.
 ANEW = word_set(
     "--nnodes --nproc-per-node --rdzv-backend --rdzv-endpoint --rdzv-id --rdzv-conf --node-rank --master-addr "
@@ -34,14 +30,6 @@ ANEW = word_set(
 )
 # Options of a parallel launcher that change what happens, and not where or how much.
 BEHAVIOUR = word_set("--no-kill -k --network --output -o --error -e --chdir -D --wait -W --task-prolog --epilog")
-# What a script says or waits for after the training: nothing is lost with it.
-WORDLESS = word_set(
-    "echo printf date wait exit true : sleep hostname env set trap kill pkill module ml conda deactivate cat tail head "
-    "ls pwd time return seff sacct squeue nvidia-smi rocm-smi tee sed awk grep wc cut tr xargs sync source unset "
-    "export read test [ shift break continue local declare"
-)
-# A launch may go on over so many lines before its pipe.
-PIPED = 12
 # Wrappers that bind, trace or measure: the new launch binds by itself.
 KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
 
@@ -62,17 +50,10 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
         told = [f"{name} {plain(value)}" for layer in script.layers if layer.kind == "container"
                 for name, value in layer.options if value and plain(value) != record.container]  # fmt: skip
         notes.append(PortNote(0, f"{says} It was started with {hide(', '.join(told))}." if told else says))
-    for option in WISHES:
-        if option in script.active and not (option in MAIL_OPTIONS and own_mail(script)):
-            value = f"--{option} {script.active[option].value}".strip()
-            says = (
-                f"{value} is not carried over: add it in {SCHEDULER_TITLES[target.scheduler]}'s words if you want it."
-            )
-            notes.append(PortNote(script.active[option].line, says))
-    notes += [*constraint_note(script, old, decided), *output_notes(script), *behaviour_notes(script, decided)]
+    notes += [*constraint_note(script, old, decided), *behaviour_notes(script, decided)]
     spawners = [layer for layer in script.layers if layer.kind == "spawner"]
     notes += [note for layer in spawners for note in launcher_notes(script, layer, decided)]
-    return (*notes, *wrapper_notes(script), *inner_notes(script))
+    return (*notes, *wrapper_notes(script))
 
 
 def wrapper_notes(script: ReadScript) -> Iterator[PortNote]:
@@ -93,20 +74,6 @@ def wrapper_notes(script: ReadScript) -> Iterator[PortNote]:
         yield PortNote(training.line, says)
 
 
-def inner_notes(script: ReadScript) -> Iterator[PortNote]:
-    """What each task ran beside the training (`bash -c "module load x; cd y; python train.py"`)."""
-    training = script.training
-    outer = training.outer if training else None
-    if training is None or outer is None:
-        return
-    beside = [one for one in script.commands if one.outer is outer and one is not training and one.argv]
-    sets_up = ("source", "module", "ml", "conda")
-    told = [one for one in beside if one.argv[0] not in WORDLESS or one.argv[0] in sets_up]
-    if told:
-        shown = ", ".join(f"`{hide(' '.join(one.written[:6]))}`" for one in told[:4])
-        yield PortNote(training.line, f"{shown}: each task ran it before the program; it is not carried over.")
-
-
 def constraint_note(script: ReadScript, old: str, decided: LaunchPlan) -> list[PortNote]:
     """A kind of node that was asked for; the bare word for GPU nodes says no more than the plan does."""
     directive = script.active.get("constraint")
@@ -114,23 +81,6 @@ def constraint_note(script: ReadScript, old: str, decided: LaunchPlan) -> list[P
         return []
     says = f"--constraint {directive.value} is {old}'s: the new job takes {decided.gpu_model} nodes."
     return [PortNote(directive.line, says)]
-
-
-def output_notes(script: ReadScript) -> list[PortNote]:
-    """What the script does with the training's output."""
-    if script.training is None:
-        return []
-    at, notes = script.training.line, []
-    steps = [one for one in script.commands if one.outer is None and one.argv and "function" not in str(one.inside)]
-    piped = next((one for one in steps if one.argv[0] == "tee" and 0 <= one.line - at <= PIPED), None)
-    kept = [one for one in root_of(script.training).redirects if re.match(r"[\d&]?>{1,2}\|?\s*(?!&|/dev/)", one)]
-    if kept:
-        says = f"`{' '.join(kept)}` is not carried over: the scheduler's output file holds the same text."
-        notes.append(PortNote(at, says))
-    if piped is not None:
-        says = f"`| {' '.join(piped.written)}` is not carried over: the scheduler's output file holds the same text."
-        notes.append(PortNote(piped.line, says))
-    return notes
 
 
 def behaviour_notes(script: ReadScript, decided: LaunchPlan) -> Iterator[PortNote]:
@@ -143,10 +93,6 @@ def behaviour_notes(script: ReadScript, decided: LaunchPlan) -> Iterator[PortNot
         if own:
             says = f"{layer.written}'s {', '.join(own)}: not carried over: add to the new launch what you still need."
             yield PortNote(root_of(training).line, says)
-    text = " ".join(training.outer.written) if training.outer else ""
-    if "||" in text.partition(plain(training.chain.program.entry) if training.chain.program else "||")[2]:
-        says = "what stands behind `||`, where the training failed, is not carried over: the new launch ends then."
-        yield PortNote(root_of(training).line, says)
 
 
 def account_note(script: ReadScript, account: str, old: str, target: Cluster, decided: LaunchPlan) -> list[PortNote]:

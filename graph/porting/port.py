@@ -11,13 +11,14 @@ import shlex
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
-from graph.extraction.dialects import NOT_SHELL
+from graph.extraction.dialects import NOT_SHELL, to_bash
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
-from graph.porting.account import AccountLine, Ledger, account, told
+from graph.porting.account import AccountLine
 from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import PortNote
+from graph.porting.in_place import NewPlan, OldScript, in_place
 from graph.porting.layout import layout_note, planned, spread_evenly
 from graph.porting.lost import lost, own_config, precision_of
 from graph.porting.parts import UserPart, user_part
@@ -56,6 +57,13 @@ NOT_BESIDE = frozenset(
 SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NOT_BESIDE)
 
 
+BASH = "#!/bin/bash\n"
+ELSEWHERE = (
+    "line {} starts the training with words that stand elsewhere (in a function, a list, a text that the script writes "
+    "or submits): write the launch out there, or give that text as the script"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Ported:
     """The new script with all that led to it. notes are for a person: what to look at before submitting."""
@@ -81,6 +89,10 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     if script.language in NOT_SHELL.values():
         language = script.language[0].upper() + script.language[1:]
         raise InputError(f"this is a {language} program, not a launch script; give the script that starts it")
+    if script.language != "bash":
+        # What is written is a bash script: the old one's lines are read as bash, line for line.
+        lines = to_bash(text, script.language)
+        script = read_script(BASH + (lines.partition("\n")[2] if text.startswith("#!") else lines))
     record = record_of(script)
     source = catalogue().find(record.machine) if record.machine else None
     part = user_part(script, source, target)
@@ -88,7 +100,11 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
         raise InputError(
             "no training program can be seen in the script; name it with --entry, or give the file it runs"
         )
-    request, notes = request_for(record, part, target, changes or JobRequest())
+    beside = changes or JobRequest()
+    if record.strategy is None and beside.strategy is None and not script.layers and is_plain_python(record, part):
+        # One process was started, whatever GPUs its job had: more of them would each do the whole work.
+        beside = replace(beside, strategy="none")
+    request, notes = request_for(record, part, target, beside)
     request = replace(
         request, output=request.output or own_output(script, target), mail=request.mail or own_mail(script)
     )
@@ -102,13 +118,29 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late), request.job_name))
     said_args = changes is not None and changes.args is not None
     decided, threads = own_threads(decided, target)
-    decided, batch = keep_batch(decided, None if said_args else own_request(record, part).total_gpus)
-    notes += (*more, *batch, *threads, *counted, *part.notes, *lost(script, record, target, decided))
+    decided, batch = keep_batch(
+        replace(decided, user_setup=part.files), None if said_args else own_request(record, part).total_gpus
+    )
+    notes += (*more, *batch, *threads, *counted, *lost(script, record, target, decided))
     from templates.render import render
 
-    bundle = render(decided)
-    lines = account(Ledger(script, part, bundle, source, target, notes))
-    return Ported(script, record, part, decided, bundle, (*notes, *told(lines, notes)), lines)
+    own = own_request(record, part)
+    before = replace(decided, args=split(own.args), user_variables=part.variables, user_setup=part.files)
+    beside = changes or JobRequest()
+    placed = in_place(
+        OldScript(script, source, part, before, (record.gpus_per_node, own.total_gpus)),
+        NewPlan(decided, target, beside.variables, said_args),
+    )
+    if placed is None:
+        raise InputError(ELSEWHERE.format(script.training.line if script.training else 0))
+    bundle = replace(render(decided), script=placed.text)
+    decided = replace(decided, user_setup=())
+    return Ported(script, record, part, decided, bundle, (*notes, *placed.notes), placed.account)
+
+
+def is_plain_python(record: ScriptRecord, part: UserPart) -> bool:
+    """Whether Python was started by itself, by nothing that makes ranks of it."""
+    return record.framework in (None, "pytorch") and (part.is_module or part.entry.endswith(".py"))
 
 
 def carried_over(text: str) -> JobRequest:
@@ -144,7 +176,6 @@ def own_request(record: ScriptRecord, part: UserPart) -> JobRequest:
         model=record.model,
         entry=f"-m {part.entry}" if part.is_module else part.entry,
         args=shlex.join(part.args) or None,
-        setup=part.setup,
         variables=part.variables,
         heard=tuple(Heard(name, "script", "the script") for name in GOES_ALONG if getattr(record, name, None)),
     )
@@ -230,6 +261,8 @@ def own_choices(script: ReadScript, decided: LaunchPlan, name: str | None) -> La
     """The job's name, accelerate's configuration and its precision are the user's, where the script tells them. name:
     another one that was asked for."""
     directive = script.active.get("job-name")
+    if directive is not None:
+        directive = replace(directive, value=directive.value.partition("[")[0])  # LSF's array stands behind it
     if name is None and directive is not None and JOB_NAME.fullmatch(directive.value):
         decided = replace(decided, job_name=directive.value)
     decided = replace(decided, config_file=own_config(script) if decided.launch.workers == "accelerate" else "")
@@ -240,7 +273,7 @@ def own_choices(script: ReadScript, decided: LaunchPlan, name: str | None) -> La
 def own_output(script: ReadScript, target: Cluster) -> str | None:
     """Where the script has its output written, in the words of the same scheduler; a full path is the old machine's."""
     directive = script.active.get("output")
-    if directive is None or not OUTPUT.fullmatch(directive.value):
+    if directive is None or not OUTPUT.fullmatch(directive.value) or directive.value.endswith("/"):
         return None
     if directive.scheduler != target.scheduler and re.search(r"[%{]", directive.value):
         return None

@@ -82,6 +82,6 @@ def test_a_script_is_ported_with_its_program(tmp_path: Path, capsys: pytest.Capt
     assert main(["script", "--from", str(source), "--machine", "polaris", "--account", "proj"]) == 0
     out, err = capsys.readouterr()
     assert "#PBS -A proj" in out
-    assert "PROGRAM=(train_vit.py --use_ddp --epochs 3)" in out
+    assert "train_vit.py --use_ddp --epochs 3" in out
     assert "module load pytorch" not in out
     assert "#SBATCH -A m4321_g" in err

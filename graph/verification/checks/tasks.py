@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graph.extraction.commands import Command
-from graph.extraction.launch_shape import LaunchShape
+from graph.extraction.launch_shape import LaunchShape, root_of
 from graph.extraction.shell_words import atoms, plain
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.words import WORDS
@@ -54,8 +54,10 @@ def variables(s: Subject) -> Iterator[Used]:
     command = root_with_launcher(launch) if launch else None
     if launch is None or command is None:
         return
-    nested = command.outer is not None
+    # What stands behind the text of `bash -c` is expanded by the shell that starts it.
+    outer = root_of(command).written if command.outer is not None else ()
     for word in command.written:
+        nested = command.outer is not None and word not in outer
         start = line_of(s, command, word)
         for atom in atoms(word):
             inner = start + word[: max(word.find(atom.text), 0)].count("\n")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from graph.extraction.script import read_script
 from graph.extraction.shell_tree import parse
-from graph.porting.account import PRINTS, AccountLine
+from graph.porting.account import AccountLine
 from graph.porting.port import Ported, port
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError
@@ -78,14 +79,28 @@ def test_no_line_is_lost_in_silence(name: str, text: str) -> None:
     if not isinstance(made, Ported):
         return
     told = {line for one in made.account for line in range(one.first, one.last + 1)}
-    if made.source.language == "bash" and not made.source.errors:
+    told |= {one.line for one in made.source.directives}
+    if read_script(text).language == "bash" and not made.source.errors:
         assert code_lines(text) - told == set()
-    said = " ".join(note.says for note in made.notes)
+    assert all(one.why for one in made.account)
+
+
+@pytest.mark.parametrize(("name", "text"), list(scripts()), ids=[name for name, _ in scripts()])
+def test_what_stays_stands_as_it_stood(name: str, text: str) -> None:
+    """To the letter where the scheduler is the same one."""
+    target = catalogue().named("perlmutter")
+    try:
+        made = port(text, target)
+    except InputError:
+        return
+    if not isinstance(made, Ported) or made.record.scheduler != "slurm" or read_script(text).language != "bash":
+        return
+    there = made.bundle.script
+    rows = made.source.text.split("\n")
     for one in made.account:
-        assert one.why
-        mere = one.why == PRINTS or one.why.startswith(("nothing else in the script", "only what is not carried"))
-        if one.fate == "named" and not mere:
-            assert one.why in said or any(one.first <= note.line <= one.last for note in made.notes), one
+        if one.fate == "carried" and one.why == "as it stood" and not re.search(r"SLURM_|\bexport \w*KEY", one.text):
+            stood = "\n".join(rows[one.first - 1 : one.last]).strip()
+            assert stood in there or one.text.removesuffix("…")[:40] in there, one
 
 
 def test_steps_blocks_and_files_go_along() -> None:
@@ -98,21 +113,57 @@ def test_steps_blocks_and_files_go_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text",
     [
-        ("python serve.py &\n" + LAUNCH, "runs beside the training"),
-        ("python prepare.py\n" + LAUNCH, "ran before the training"),
-        ("for s in 1 2; do\n" + LAUNCH + "done\n", "the training stands in a loop"),
-        ("if [ -f x ]; then LR=1; else LR=2; fi\n" + LAUNCH, "what it decides"),
-        (LAUNCH + "rsync -a out/ far:\n", "it runs after the training"),
-        ("./bind.sh " + LAUNCH, ""),
-        ("export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz12345678\n" + LAUNCH, "a key or token"),
-        (LAUNCH.replace("torchrun", "numactl --membind=0 torchrun"), "numactl"),
-        ('srun bash -c "module load x; cd y; python train.py --lr 1"\n', "each task ran it"),
+        "python serve.py &\n",
+        "python prepare.py\n",
+        "for s in 1 2; do\n  echo $s\n",
+        "if [ -f x ]; then LR=1; else LR=2; fi\n",
+        "SEEDS=(3 4)\nSEED=${SEEDS[$SLURM_ARRAY_TASK_ID]}\n",
+        "step() {\n  cat last\n}\n",
+        "export LR=${LR:-3e-4}\n",
+        "cat > a.yaml <<EOF\nlr: 1\nEOF\n",
     ],
 )
-def test_what_stays_behind_is_named(text: str, says: str) -> None:
+def test_what_stands_round_the_training_stays(text: str) -> None:
+    end = "done\n" if text.startswith("for") else ""
+    assert text in ported(HEAD + text + LAUNCH + end).bundle.script
+
+
+def test_what_follows_the_launch_stays_with_it() -> None:
+    launch = LAUNCH.rstrip() + " 2>&1 | tee train.log || echo failed\nrsync -a out/ far:\n"
+    made = ported(HEAD + launch).bundle.script
+    assert "t.py --lr 1 2>&1 | tee train.log || echo failed\nrsync -a out/ far:\n" in made
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (LAUNCH.replace("torchrun", "numactl --membind=0 torchrun"), "numactl"),
+        ('srun bash -c "module load x; cd y; python train.py --lr 1"\n', "each task ran it"),
+        ("module load ffmpeg\n" + LAUNCH, "`module load ffmpeg`: left out"),
+        ("export MPICH_ENV_DISPLAY=1\n" + LAUNCH, "`MPICH_ENV_DISPLAY`: left out"),
+    ],
+)
+def test_what_goes_is_named(text: str, says: str) -> None:
     assert says in " ".join(note.says for note in ported(HEAD + text).notes)
+
+
+def test_counts_of_the_old_launch_are_the_new_ones_where_they_are_used() -> None:
+    text = "GPUS=4\nNODES=$SLURM_NNODES\nTOTAL=$((GPUS * NODES))\necho $TOTAL\n"
+    made = ported(HEAD + text + LAUNCH).bundle.script
+    assert "GPUS=$RANKS_PER_NODE\nNODES=$SLURM_NNODES\nTOTAL=$((GPUS * NODES))\n" in made
+
+
+def test_arguments_handed_through_a_shell_stay() -> None:
+    launch = 'srun bash -c \'RANK=$SLURM_PROCID python t.py "$@"\' t \\\n    --lr 1 \\\n    --out "$OUT"\n'
+    made = ported(HEAD + "OUT=a\n" + launch).bundle.script
+    assert 't.py --lr 1 \\\n    --out "$OUT"\n' in made
+
+
+def test_a_launch_held_in_a_variable_is_found() -> None:
+    made = ported(HEAD + 'BS=8\nCMD="srun python t.py --ddp --bs $BS > log"\necho hi\neval $CMD\n').bundle.script
+    assert "t.py --ddp --bs 8 > log" in made and "eval" not in made
 
 
 def test_a_key_is_not_copied() -> None:

@@ -1,0 +1,621 @@
+"""A port in the person's own lines: their script stays as it is, but for what is the machine's.
+
+Directives, modules and environments, network settings, the rendezvous and the launcher are the new machine's; every
+other statement stands where it stood. So nothing can be lost: what is taken out is listed with what took its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graph.extraction.batch_numbers import IN_FILE
+from graph.extraction.commands import Command
+from graph.extraction.places import (
+    ASSIGNMENTS,
+    Change,
+    Node,
+    bodies,
+    changed,
+    gone,
+    line_of,
+    tree_of,
+    within,
+    words_of,
+)
+from graph.extraction.script import ReadScript, read_script
+from graph.extraction.shell_words import plain
+from graph.extraction.training import layers_of
+from graph.porting.account import AccountLine
+from graph.porting.arguments import RANKS
+from graph.porting.collector import Collector, PortNote
+from graph.porting.own_names import JOB_ID
+from graph.porting.ownership import is_machine_variable
+from graph.porting.parts import UserPart
+from graph.porting.reading import (
+    ENTERS,
+    OURS,
+    SITE_PATH,
+    SOFTWARE,
+    Placing,
+    entry_word,
+    is_host_list,
+    is_settings,
+    is_single,
+    keep_used,
+    launch_commands,
+    names_in,
+    program_text,
+    role_of,
+    sets,
+    source_of,
+    used_text,
+    uses,
+    visit,
+)
+from knowledge.cluster import Cluster
+from knowledge.masking import hide
+from knowledge.script_keys import keys_from_shell
+from knowledge.types import SCHEDULER_TITLES, LaunchPlan, Scheduler, Variable
+from knowledge.word_lists import word_set
+from templates.configs import program_words
+from templates.parts import EACH_NODE, each_node
+from templates.parts import HOSTS as HOST_LISTS
+from templates.quoting import shell_word
+from templates.render import folded, render
+
+PROGRAM = '"${PROGRAM[@]}"'
+# What the old scheduler tells a batch script, by what the new script has for it.
+TOLD = {
+    "SLURM_NTASKS": "WORLD_SIZE", "SLURM_NPROCS": "WORLD_SIZE", "SLURM_NTASKS_PER_NODE": "RANKS_PER_NODE",
+    "SLURM_TASKS_PER_NODE": "RANKS_PER_NODE", "SLURM_GPUS_PER_NODE": "RANKS_PER_NODE",
+    "SLURM_GPUS_ON_NODE": "RANKS_PER_NODE", "SLURM_GPUS": "WORLD_SIZE",
+}  # fmt: skip
+NODE_COUNTS = {"SLURM_NNODES": "NNODES", "SLURM_JOB_NUM_NODES": "NNODES"}
+# One thing by each scheduler's name.
+SAME = (
+    JOB_ID,
+    {"slurm": "SLURM_ARRAY_TASK_ID", "pbs": "PBS_ARRAY_INDEX", "lsf": "LSB_JOBINDEX"},
+    {"slurm": "SLURM_SUBMIT_DIR", "pbs": "PBS_O_WORKDIR", "lsf": "LS_SUBCWD", "flux": "PWD"},
+    {"slurm": "SLURM_JOB_NAME", "pbs": "PBS_JOBNAME", "lsf": "LSB_JOBNAME", "flux": "FLUX_JOB_NAME"},
+)
+SYNONYMS = {"SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID", "LSB_JOB_REPORT_MAIL": ""}
+COMMANDS: dict[Scheduler, re.Pattern[str]] = {
+    "slurm": re.compile(r"(srun|sbatch|scontrol|squeue|sacct|sbcast|scancel|sinfo|salloc)\b"),
+    "pbs": re.compile(r"(qsub|qstat|qdel|qalter|pbsdsh|pbs_tmrsh)\b"),
+    "lsf": re.compile(r"(jsrun|bsub|bjobs|bkill|blaunch)\b"),
+    "flux": re.compile(r"flux\s+(run|submit|batch|alloc|job|hostlist|resource)\b"),
+}
+# Directives that ask for something of the person's, in the same words on each machine of that scheduler.
+OWN_DIRECTIVES = word_set(
+    "array error open-mode signal requeue no-requeue comment begin dependency export kill-on-invalid-dep wckey"
+)
+SIGNS: dict[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
+ARRAYS: dict[Scheduler, str] = {"slurm": "#SBATCH --array={}", "pbs": "#PBS -J {}"}
+MOST_SHOWN = 5
+# An argument that names a task's rank, with its option.
+OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
+# What a person puts between launcher and program.
+IN_FRONT = re.compile(r"\buv run\b|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
+CORES = re.compile(r"\$SLURM_CPUS_PER_TASK\b|\$\{SLURM_CPUS_PER_TASK\b[^}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The new text, what became of each statement, and what to look at."""
+
+    text: str
+    account: tuple[AccountLine, ...]
+    notes: tuple[PortNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OldScript:
+    """The old script. plan: the new one, the program's words as the script has them. counts: GPUs a node, in all."""
+
+    script: ReadScript
+    source: Cluster | None
+    part: UserPart
+    plan: LaunchPlan
+    counts: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPlan:
+    """What was decided for the target. said: variables that were given beside the script; args: whether these were."""
+
+    plan: LaunchPlan
+    target: Cluster
+    said: tuple[Variable, ...] = ()
+    args: bool = False
+
+
+def in_place(old: OldScript, new: NewPlan) -> Placed | None:
+    """The person's script for the target; None where the training is no statement of this text."""
+    script = old.script
+    if script.training is None:
+        return None
+    walk = Placing(script, script.text, old.source, new.target, launch_commands(script), counts=old.counts)
+    visit(tree_of(script.text), walk)
+    if not any(one is script.training for *_, one in walk.started):
+        return None
+    keep_used(walk)
+    return Writer(walk, old, new).written()
+
+
+class Writer:
+    """Puts the new machine's parts into the old text."""
+
+    def __init__(self, walk: Placing, old: OldScript, new: NewPlan) -> None:
+        self.walk, self.before, self.plan, self.said_args = walk, old.plan, new.plan, new.args
+        self.text, plan, said = walk.text, new.plan, new.said
+        self.notes: list[PortNote] = []
+        self.changes: list[Change] = []
+        set_here = {one.name for one in walk.script.assignments}
+        self.anew = {one.name: one for one in said if one.name in set_here}
+        exported = [one.name for one in walk.script.assignments if one.exported and one.name not in OURS]
+        gone_names = {name for node, *_ in walk.removed for name, _ in sets(node, self.text)}
+        handed = [
+            Variable(name, "", "") for name in dict.fromkeys(exported) if name not in gone_names | self.anew.keys()
+        ]
+        own = tuple(one for one in said if one.name not in set_here)
+        drawn = replace(plan, user_variables=(*own, *handed), user_setup=(), late_args=())
+        self.handed = {f"export {one.name}=''" for one in handed}
+        self.parts = sections(render(drawn).script)
+        self.extra = program_words(plan)[len(program_words(replace(plan, framework="pytorch"))) :]
+
+    def note(self, line: int, says: str) -> None:
+        self.notes.append(PortNote(line, says))
+
+    def written(self) -> Placed | None:
+        walk = self.walk
+        launched = [self.launched(*one) for one in walk.started]
+        if not all(launched):
+            return None
+        head = self.head()
+        self.changes += head
+        self.machine_lines()
+        used = used_text(walk)
+        for node, kind, _ in walk.removed:
+            self.changes.append(self.instead(node, used) if kind == "setting" else gone(self.text, node))
+        self.changes += walk.fillers
+        self.values()
+        self.hosts()
+        self.files()
+        for node, step in walk.steps:
+            self.step(node, step)
+        self.left_out()
+        self.ranks_told()
+        text = self.guarded(changed(self.text, self.changes, self.translated))
+        text, says = keys_from_shell(text)
+        self.notes += [PortNote(0, one) for one in says]
+        return Placed(re.sub(r"\n{3,}", "\n\n", text), tuple(self.account()), tuple(self.notes))
+
+    def ranks_told(self) -> None:
+        """Notes on a program that was told its ranks otherwise, and on what stood between launcher and program."""
+        training = self.walk.script.training
+        assert training is not None
+        kinds = {layer.kind for layer in layers_of(training)}
+        if "spawner" not in kinds and self.plan.launch.workers in ("torchrun", "accelerate") and "parallel" in kinds:
+            starter = self.plan.launch.workers
+            says = f"{starter} tells RANK, LOCAL_RANK and WORLD_SIZE: a program that reads the old launcher's variables"
+            self.note(0, f"{says} has to read these.")
+        entry = (plain(training.chain.program.entry) if training.chain.program else "") or " "
+        before = " ".join(training.written).partition(entry)[0]
+        if front := IN_FRONT.findall(before):
+            self.note(training.line, f"{listed(front)} in front of the program is left out.")
+
+    def head(self) -> list[Change]:
+        """The new directives in the place of the old ones, with those that are the person's own wish."""
+        lines = [one for one in self.walk.script.directives if one.active]
+        new = [row for row in self.parts[""][1:] if row.strip() and row != "set -eo pipefail"]
+        new = self.with_own(new)
+        rows = self.text.split("\n")
+        starts = [0]
+        for row in rows:
+            starts.append(starts[-1] + len(row) + 1)
+        numbers = sorted({one.line for one in lines})
+        first = numbers[0] if numbers else (2 if rows[0].startswith("#!") else 1)
+        found = [Change(starts[number - 1], starts[number], "") for number in numbers]
+        at = starts[first - 1]
+        shebang = self.parts[""][0]
+        if not rows[0].startswith("#!"):
+            new = [shebang, *new]
+        elif shebang != rows[0].rstrip() and re.search(r"\s-\w", shebang):
+            found.append(Change(0, len(rows[0]), shebang))
+        return [Change(at, at, "\n".join(new) + "\n"), *found]
+
+    def with_own(self, new: list[str]) -> list[str]:
+        """The header's lines, the person's own directives behind the machine's."""
+        script, scheduler = self.walk.script, self.scheduler
+        there = {one.option for one in read_script("\n".join(("#!/bin/bash", *new, "true"))).directives}
+        own, sign = list[str](), SIGNS[self.plan.scheduler]
+        title, array = SCHEDULER_TITLES[self.plan.scheduler], array_of(script)
+        if array and self.plan.array is None and scheduler != self.plan.scheduler:
+            known = ARRAYS.get(self.plan.scheduler)
+            own += [known.format(array)] if known else []
+            if not known:
+                self.note(0, f"the array {array} is not carried over: add it in {title}'s words.")
+        for name, one in script.active.items():
+            if name in ("output", "error") and one.value not in "\n".join(new):
+                self.note(one.line, f"--{name} {one.value}: what is printed goes to the output file of the new script.")
+            if name in there or name not in OWN_DIRECTIVES or (name == "array" and scheduler != self.plan.scheduler):
+                continue
+            if scheduler != self.plan.scheduler:
+                shown = f"--{name} {one.value}".strip()
+                self.note(one.line, f"{shown} is not carried over: add it in {title}'s words.")
+            elif name != "error" or not one.value.startswith("/"):
+                between = "=" if one.written.startswith("--") and one.value else " "
+                own.append(f"{sign} {one.written}{between}{one.value}".rstrip())
+        last = max(
+            (at for at, row in enumerate(new) if row.startswith(("#SBATCH", "#PBS", "#BSUB", "# flux:"))), default=-1
+        )
+        return [*new[: last + 1], *dict.fromkeys(own), *([""] if last >= 0 else []), *new[last + 1 :]]
+
+    def machine_lines(self) -> None:
+        """Software, environment and rendezvous, before the first statement whose place they take."""
+        wanted = (
+            "Yours to change",
+            "This task of the array",
+            "Software",
+            "Environment",
+            "How many processes",
+            "Rendezvous",
+        )
+        rows = [row for name in wanted for row in self.section(name)]
+        strict = re.search(
+            r"(?m)^[^\S\n]*set\s+-\w*u\w*|^[^\S\n]*set\s+-o\s+nounset", self.text[: max(self.walk.first, 0)]
+        )
+        if strict and any(row.startswith("# --- Software") for row in rows):
+            rows = ["# Modules and environment scripts may read unset variables.", "set +u", *rows, "set -u"]
+        at = self.text.rfind("\n", 0, self.walk.first) + 1
+        before = [
+            one
+            for name, body in self.parts.items()
+            if name.startswith(("Data to", "Nodes are", "Before it")) or "before the limit" in name
+            for one in (f"# --- {name}", *body)
+        ]
+        self.changes.append(Change(at, at, "\n".join([*rows, *before]).strip("\n") + "\n"))
+
+    def section(self, wanted: str) -> list[str]:
+        """The lines of a section, without those that only hand on a name, and without those that stop at unset ones."""
+        for name, body in self.parts.items():
+            if name.startswith(wanted):
+                rows = [one for one in body if one not in self.handed] if wanted == "Yours to change" else body
+                return [f"# --- {name}", *rows] if any(row.strip() for row in rows) else []
+        return []
+
+    def launched(self, command: Node, top: Node, launch: Command) -> bool:
+        """The new launcher in front of the program's own words. False where those are not to be seen."""
+        words = program_text(command, launch, self.walk)
+        if not words:
+            return False
+        words = self.without_ranks(words, launch.line)
+        if self.said_args:
+            words = folded(program_words(replace(self.plan, args=()))[:1] + self.plan.args).strip()
+        else:
+            words = self.with_values(words)
+        if self.plan.entry_kind == "module":
+            words = f"-m {words}"
+        words = " ".join((self.translated(words), *map(shell_word, self.extra)))
+        body = next((body for name, body in self.parts.items() if name.startswith("Launch")), [])
+        lines = "\n".join(row for row in body).strip("\n")
+        program = [
+            row
+            for row in next((body for name, body in self.parts.items() if name.startswith("The program")), [])
+            if "PROGRAM+=" in row or "_PARALLEL=" in row
+        ]
+        setup = self.inner_steps(launch)
+        if lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
+            setup += [f"PROGRAM=({words})", *program]
+        else:
+            lines = lines.replace(PROGRAM, words)
+        *written, last = lines.split("\n") if "<<'EOF'" in lines else [lines]
+        lines = last
+        if re.search(r"(?m)^STATUS=|&$", lines):
+            lines = "{\n" + lines + "\n}"
+        start = self.text.rfind("\n", 0, command.start_byte) + 1
+        indent = re.match(r"[ \t]*", self.text[start:])
+        pad = indent[0] if indent else ""
+        lines = lines.replace("\n", f"\n{pad}")
+        kept = [
+            source_of(one, self.text)
+            for one in command.named_children
+            if one.type == "variable_assignment"
+            and not is_machine_variable(source_of(one, self.text).partition("=")[0], self.walk.source)
+        ]
+        own = words_of(command)
+        self.changes.append(Change(command.start_byte, own[-1].end_byte, " ".join((*kept, lines))))
+        if setup:
+            self.changes.append(Change(start, start, "".join(f"{pad}{row}\n" for row in setup)))
+        if written:
+            self.changes.append(Change(start, start, "\n".join(written) + "\n"))
+        return True
+
+    def inner_steps(self, launch: Command) -> list[str]:
+        """What each task did before the program, as lines before the launch; what it did behind it is told."""
+        if launch.outer is None:
+            return []
+        script, rows, title = self.walk.script, list[str](), self.walk.target.title
+        for set_ in script.assignments:
+            within_it = launch.outer.line <= set_.line <= launch.line and "bash -c" in " ".join(set_.inside)
+            if within_it and not is_settings(set_.name, set_.written, self.walk):
+                rows.append(f"export {set_.name}={set_.written}")
+        beside = [one for one in script.commands if one.outer is launch.outer and one.argv]
+        for number, one in enumerate(beside):
+            whole, name = " ".join((*one.written, *one.redirects)), one.name.rsplit("/", 1)[-1]
+            if one is launch or name in ("echo", "set", "export", "true"):
+                continue
+            shown = listed([whole])
+            if name in SOFTWARE or (name in ("source", ".", "eval") and ENTERS.search(whole)):
+                self.note(one.line, f"{shown} stood inside the launch: {title} has its own software.")
+            elif number > beside.index(launch):
+                self.note(one.line, f"{shown}: each task ran it behind the program or where that failed; left out.")
+            else:
+                rows.append(whole)
+                self.note(one.line, f"{shown}: each task ran it before the program; it runs once now, before all.")
+        return rows
+
+    def without_ranks(self, words: str, line: int) -> str:
+        """The words without arguments that name a task's rank, which the batch script does not know."""
+        for found in OF_RANK.finditer(words):
+            tells = "the new launch tells RANK and LOCAL_RANK in the environment, read them there"
+            self.note(line, f"{listed([found[0].strip()])} is left out: {tells}.")
+        return OF_RANK.sub("", words)
+
+    def with_values(self, words: str) -> str:
+        """The words with the arguments that follow the new counts and batch."""
+        old, new = self.before.args, self.plan.args
+        for at, (one, other) in enumerate(zip(old, new, strict=False)):
+            if one == other:
+                continue
+            option = old[at - 1] if at and old[at - 1].startswith("-") else ""
+            text = self.replaced(words, option, one, other)
+            if text is None:
+                self.everywhere(option, one, other)
+            words = text if text is not None else words
+        more = new[len(old) :]
+        return " ".join((words, *map(shell_word, more)))
+
+    def replaced(self, text: str, option: str, old: str, new: str) -> str | None:
+        head = rf"{re.escape(option)}[\s=\\]+[\"']?" if option else r"(?<!\S)[\"']?"
+        found = re.search(rf"({head}){re.escape(old)}(?![\w.])", text)
+        return f"{text[: found.end(1)]}{new}{text[found.end() :]}" if found else None
+
+    def everywhere(self, option: str, old: str, new: str) -> None:
+        """The same where the argument stands in a variable's text."""
+        name, _, value = old.partition("=")
+        head = rf"{re.escape(option)}[\s=]+[\"']?" if option else rf"(?<!\S){re.escape(name)}=" if value else ""
+        held = value if value and not option else old
+        found = list(re.finditer(rf"({head}){re.escape(held)}(?![\w.])", self.text)) if head else []
+        if len(found) == 1:
+            self.changes.append(Change(found[0].end(1), found[0].end(), new.partition("=")[2] if not option else new))
+        else:
+            self.notes.append(
+                PortNote(0, f"`{option} {old}` is to become `{option} {new}`: change it where the script sets it.")
+            )
+
+    def instead(self, node: Node, used: str) -> Change:
+        """The new script's own value for each name that what stays still reads."""
+        names = [name for name in names_in(node, self.walk) if name not in OURS and uses(used, name)]
+        if not names or self.plan.alone:
+            return gone(self.text, node)
+        sign = "export " if source_of(node, self.text).startswith(("export", "declare -x")) else ""
+        lines = "; ".join(f"{sign}{name}=${role_of(name, self.walk)}" for name in names)
+        return Change(node.start_byte, node.end_byte, lines)
+
+    def hosts(self) -> None:
+        """Lists of the job's nodes that are still used, in the new scheduler's words."""
+        for node in self.walk.kept if self.scheduler != self.plan.scheduler else ():
+            pairs = sets(node, self.text) if node.type in ASSIGNMENTS else []
+            if len(pairs) == 1 and is_host_list(pairs[0][1]) and not role_of(pairs[0][0], self.walk):
+                name, value = pairs[0]
+                new = f"$({HOST_LISTS[self.plan.scheduler]})"
+                self.changes.append(
+                    Change(
+                        node.start_byte, node.end_byte, f"{name}=({new})" if value.startswith("(") else f"{name}={new}"
+                    )
+                )
+                self.note(
+                    line_of(node), f"{name} holds the job's nodes, one a line: look whether what uses it reads them so."
+                )
+
+    def values(self) -> None:
+        """Variables whose value was given anew, or follows the new counts."""
+        was = {one.name: one for one in self.before.user_variables}
+        new = {one.name: one for one in self.plan.user_variables if one.name in was and was[one.name] != one}
+        for name, one in {**new, **self.anew}.items():
+            places = list(self.places_of(name))
+            for start, end in places:
+                old, value = self.text[start:end], f'"{one.value}"' if one.expand else shell_word(one.value)
+                if name not in self.anew and (number := re.fullmatch(r"(\$\{\w+:?-)\d+(\})", old.strip('"'))):
+                    value = f"{number[1]}{re.sub(r'.*[-=]|[^0-9]', '', one.value)}{number[2]}"
+                self.changes.append(Change(start, end, value))
+            if not places:
+                self.note(0, f"{name} is to be {one.value}: change it where the script sets it.")
+
+    def places_of(self, name: str) -> Iterator[tuple[int, int]]:
+        """Where the values stand that a variable is given by the statements that stay."""
+        for node in self.walk.kept:
+            for one in within(node, ("variable_assignment",)):
+                held, value = one.child_by_field_name("name"), one.child_by_field_name("value")
+                if held is not None and value is not None and source_of(held, self.text) == name:
+                    yield value.start_byte, value.end_byte
+
+    def files(self) -> None:
+        """Numbers in a file that the script writes, which follow the new counts."""
+        for old, new in zip(self.before.user_setup, self.plan.user_setup, strict=False):
+            for one, other in zip(IN_FILE.finditer(old), IN_FILE.finditer(new), strict=False):
+                if one["value"] == other["value"]:
+                    continue
+                found = [
+                    at for at in IN_FILE.finditer(self.text) if (at["name"], at["value"]) == (one["name"], one["value"])
+                ]
+                if len(found) == 1:
+                    self.changes.append(Change(found[0].start("value"), found[0].end("value"), other["value"]))
+
+    def step(self, node: Node, step: Command) -> None:
+        """A step of the old launcher in the new one's words: the same where it is the same, else once a node."""
+        layer = step.chain.layers[0]
+        if layer.name in EACH_NODE[self.plan.launch.launcher].split()[0]:
+            return
+        program = step.chain.program
+        words = words_of(node)
+        at = entry_word([source_of(one, self.text) for one in words], step, self.walk.script) if program else None
+        shown = hide(" ".join(source_of(node, self.text).split())[:70])
+        if at is None or program is None:
+            self.note(
+                step.line,
+                f"`{shown}` is started by {layer.name}, which is not there: start it in another way.",
+            )
+            return
+        at -= program.kind == "module"
+        if program.interpreter and at and source_of(words[at - 1], self.text).rsplit("/", 1)[-1].startswith("python"):
+            at -= 1
+        new = "" if is_single(step) else f"{each_node(self.plan)} "
+        how = "on the first node" if is_single(step) else "once a node"
+        self.note(step.line, f"`{shown}` runs {how} now: look whether that is what it needs.")
+        self.changes.append(Change(node.start_byte, words[at].start_byte, new))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What the old scheduler tells a script -> the new script's name for it."""
+        target, old = self.plan.scheduler, self.scheduler
+        names = dict(TOLD) if not self.plan.alone else {}
+        if old == target:
+            return names
+        names |= NODE_COUNTS if not self.plan.alone else {}
+        for row in SAME:
+            if old in row and target in row:
+                names[row[old]] = row[target]
+                names |= {other: row[target] for other, own in SYNONYMS.items() if own == row[old]}
+        return names
+
+    @cached_property
+    def cores(self) -> int:
+        """The cores of a rank, where the new script's directives do not ask for them; else 0."""
+        if any(one.option == "cpus-per-task" for one in read_script("\n".join((*self.parts[""], "true"))).directives):
+            return 0
+        queue = self.walk.target.queue(self.plan.queue or "") or self.walk.target.default_queue
+        return (self.walk.target.node_type(queue.node_types[0]).cpu.cores or 0) // max(1, self.plan.ranks_per_node)
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The old script's; the new one's where it names none."""
+        first = self.walk.script.directives[:1]
+        return first[0].scheduler if first and first[0].scheduler in COMMANDS else self.plan.scheduler
+
+    def translated(self, text: str) -> str:
+        """Text of the person's with what the scheduler tells by the new one's names. What each task reads for itself
+        (`\\$SLURM_PROCID`) stays."""
+        if self.cores:
+            text = CORES.sub(str(self.cores), text)
+        for name, new in self.names.items():
+            text = re.sub(rf"(?<!\\)(\$\{{?)(?:{name})\b(?!\s*\()", rf"\g<1>{new}", text)
+        return text
+
+    def left_out(self) -> None:
+        """Notes on what went with the old machine, and on what of the old scheduler is still called."""
+        title, new = self.walk.target.title, "\n".join(row for body in self.parts.values() for row in body)
+        software = [source_of(one, self.text) for one, kind, _ in self.walk.removed if kind == "software"]
+        if software:
+            says = f"{listed(software)}: left out, {title}'s own are loaded; *environment NAME* (`--env`) takes yours."
+            self.note(0, says)
+        settings = [one for one, kind, _ in self.walk.removed if kind == "setting"]
+        names = [name for one in settings for name in names_in(one, self.walk)]
+        names = [name for name in dict.fromkeys(names) if not uses(new, name) and not role_of(name, self.walk)]
+        if names:
+            says = f"{listed(names)}: left out as the old machine's or launch's; set again what your program reads."
+            self.note(0, says)
+        if self.scheduler != self.plan.scheduler:
+            steps = {node.id for node, _ in self.walk.steps}
+            for one in self.walk.kept:
+                for node in within(one, ("command",)):
+                    whole = source_of(node, self.text)
+                    if node.id not in steps and COMMANDS[self.scheduler].match(whole):
+                        runs = SCHEDULER_TITLES[self.plan.scheduler]
+                        says = f"{listed([whole])} is {SCHEDULER_TITLES[self.scheduler]}'s: {title} runs {runs}."
+                        self.note(line_of(node), says)
+
+    def guarded(self, text: str) -> str:
+        """The text with lines that stop it where the new machine does not set a name, and notes on places."""
+        walk = self.walk
+        if walk.source is not None and walk.source.id == walk.target.id:
+            return text
+        collector = Collector(walk.script, walk.source, walk.target, {})
+        collector.variables = {one.name: one for one in read_variables(text)}
+        code = "\n".join(row for row in re.sub(r"'[^'\n]*'", "", text).split("\n") if not row.lstrip().startswith("#"))
+        lines = collector.guard_lines((code,))
+        self.notes += collector.notes
+        rows = text.split("\n")
+        places = dict[str, int]()
+        for at, row in enumerate(rows, 1):
+            if not row.lstrip().startswith("#") and at > 1:
+                places |= {found[0]: at for found in SITE_PATH.finditer(row) if found[0] not in self.of_target()}
+        if places:
+            shown = ", ".join(f"`{hide(name)}` (line {at})" for name, at in list(places.items())[:MOST_SHOWN])
+            more = f" and {len(places) - MOST_SHOWN} more" if len(places) > MOST_SHOWN else ""
+            old = walk.source.title if walk.source else "the old machine"
+            self.note(0, f"places on {old}: {shown}{more}: put those on {walk.target.title} there.")
+        if not lines:
+            return text
+        at = next((n for n, row in enumerate(rows) if row and not row.startswith("#")), 0)
+        return "\n".join((*rows[:at], *lines, *rows[at:]))
+
+    def of_target(self) -> str:
+        return "\n".join(row for body in self.parts.values() for row in body)
+
+    def account(self) -> Iterator[AccountLine]:
+        """What became of each statement, in the old script's order."""
+        lines = []
+        for node, _, why in self.walk.removed:
+            lines.append((node, "replaced", why))
+        for node, *_ in self.walk.started:
+            lines.append((node, "carried", "the program and its arguments; the launcher in front of them is new"))
+        for node in self.walk.kept:
+            lines.append((node, "carried", "as it stood"))
+        gone_ones = [node for node, *_ in self.walk.removed]
+        for node in self.walk.blocks:
+            if not any(one.start_byte <= node.start_byte < one.end_byte for one in gone_ones):
+                lines.append((node, "carried", "around what stays in it"))
+        for node, fate, why in sorted(lines, key=lambda one: one[0].start_byte):
+            shown = " ".join(source_of(node, self.text).split())
+            shown = shown if len(shown) <= 70 else shown[:69] + "…"
+            inner = next(bodies(node), None) if node in self.walk.blocks else None
+            last = max(line_of(node), line_of(inner) - 1) if inner is not None else node.end_point[0] + 1
+            yield AccountLine(line_of(node), last, hide(shown), fate, why)  # type: ignore[arg-type]
+
+
+def listed(texts: Iterable[str]) -> str:
+    """The first few, and how many more there are."""
+    shown = [f"`{hide(' '.join(one.split())[:80])}`" for one in texts]
+    more = f" and {len(shown) - MOST_SHOWN} more" if len(shown) > MOST_SHOWN + 1 else ""
+    return ", ".join(shown[: MOST_SHOWN if more else None]) + more
+
+
+def read_variables(text: str) -> Iterable[Variable]:
+    return [Variable(one.name, "", "") for one in read_script(text).assignments]
+
+
+def array_of(script: ReadScript) -> str:
+    """The indices of the old script's array (`1-24`, `0-7%2`); empty for none."""
+    if "array" in script.active:
+        return script.active["array"].value
+    name = script.active.get("job-name")
+    found = re.search(r"\[([\d,:-]+)\](%\d+)?", name.value) if name else None
+    return f"{found[1]}{found[2] or ''}" if found else ""
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """A rendered script by its headings; what stands above the first has none."""
+    found: dict[str, list[str]] = {"": []}
+    now = ""
+    for row in text.split("\n"):
+        if row.startswith("# --- "):
+            now = row.removeprefix("# --- ")
+            found[now] = []
+        else:
+            found[now].append(row)
+    return found

@@ -1,0 +1,461 @@
+"""What of an old script stays on another machine, and what is the machine's: found statement by statement.
+
+Modules and environments, settings of network, ranks and nodes, and the launcher before a program are the machine's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from graph.extraction.commands import Command
+from graph.extraction.launch_shape import root_of
+from graph.extraction.places import (
+    ASSIGNMENTS,
+    HOLDERS,
+    Change,
+    Node,
+    bodies,
+    gone,
+    line_of,
+    within,
+    words_of,
+)
+from graph.extraction.script import ReadScript, read_script
+from graph.extraction.shell_words import plain
+from graph.extraction.training import layers_of
+from graph.porting.arguments import HOSTS
+from graph.porting.own_names import same_launch
+from graph.porting.ownership import is_machine_variable
+from graph.porting.parts import is_launch
+from knowledge.cluster import Cluster
+from knowledge.word_lists import word_set
+
+# What `conda init` writes into a shell's start file, and people into their jobs.
+CONDA_INIT = "__conda_setup"
+SOFTWARE = word_set("module ml conda mamba micromamba spack deactivate")
+ENTERS = re.compile(r"\bactivate\b|(lmod|modules)[\w./-]*/init|profile\.d/|conda\.sh|setvars\.sh|\bconda\b.*\bhook\b")
+# What may stand beside them in a block that goes with them.
+BESIDE = word_set("[ [[ test echo printf true false : exit set which source .")
+# Names that the new script sets itself, and what others like them stand for there.
+OURS = word_set("MASTER_ADDR MASTER_PORT WORLD_SIZE NNODES RANKS_PER_NODE")
+MADE_OF_HOSTS = re.compile(r"[\"'(]*(\$\(|`|\$\{?(SLURM_(JOB_)?NODELIST|PBS_NODEFILE|LSB_\w*HOST\w*)\b)")
+LEADS = "(master|head|main|primary|rank0|first|rdzv)"
+ROLES = tuple(
+    (re.compile(pattern, re.I), name)
+    for pattern, name in (
+        (r"(n|num|number)_?nodes|slurm_nnodes|nnodes", "NNODES"),
+        (r"world_?size|n(tot|_?total)?_?ranks|total_(gpus|ranks|procs)|n(um)?_?proc(esse)?s|n_?tasks", "WORLD_SIZE"),
+        (r"(n|num)?_?(gpus?|ranks?|procs?|devices)(_?per_?(node|host))", "RANKS_PER_NODE"),
+        (r"n(um)?_?gpus?|nproc\w*|gpus", "RANKS_PER_NODE"),
+        (rf"{LEADS}\w*port", "MASTER_PORT"),
+        (rf"{LEADS}\w*(addr\w*|ip|host\w*|node\w*)|nodes?_?ip|host_?addr", "MASTER_ADDR"),
+    )
+)
+NAMED = re.compile(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
+SITE_PATH = re.compile(
+    r"(?<![\w$}.:/-])/(?!tmp\b|dev\b|proc\b|etc\b|usr\b|bin\b|opt\b|root\b|workspace\b)[\w.@-]+/[\w./@{}$-]*"
+)
+
+
+@dataclass(slots=True)
+class Placing:
+    """What the walk over the old script gathers."""
+
+    script: ReadScript
+    text: str
+    source: Cluster | None
+    target: Cluster
+    launches: dict[tuple[int, str], Command]
+    removed: list[tuple[Node, str, str]] = field(default_factory=list)
+    """(statement, software | setting | launcher, what takes its place)"""
+    started: list[tuple[Node, Node, Command]] = field(default_factory=list)
+    """(command, the outermost statement that holds it, the launch as it was read)"""
+    steps: list[tuple[Node, Command]] = field(default_factory=list)
+    counts: tuple[int | None, int | None] = (None, None)
+    """GPUs a node and in all, as the old script asks for them."""
+    kept: list[Node] = field(default_factory=list)
+    workers: set[str] = field(default_factory=set)
+    """Files that the old launcher starts, as they are written to."""
+    blocks: list[Node] = field(default_factory=list)
+    """Those that hold something of the machine's: their heads and ends stay while their bodies do."""
+    fillers: list[Change] = field(default_factory=list)
+    first: int = -1
+    """Where the first statement stands that the machine's own lines take the place of, outside of any block."""
+
+
+def launch_commands(script: ReadScript) -> dict[tuple[int, str], Command]:
+    """The training and what is started like it, by the place of the statement that starts it."""
+    training = script.training
+    assert training is not None and training.chain.program is not None
+    like = [layer.name for layer in layers_of(training)]
+    found = {place(root_of(training)): training}
+    for one in script.commands:
+        program = one.chain.program
+        same = program and program.kind == training.chain.program.kind and [la.name for la in layers_of(one)] == like
+        if same and (like or plain(program.entry) == plain(training.chain.program.entry)) and not is_single(one):  # type: ignore[union-attr]
+            found.setdefault(place(root_of(one)), one)
+    return found
+
+
+def is_single(command: Command) -> bool:
+    """Whether a launcher is told to start one task."""
+    told = [
+        value
+        for layer in layers_of(command)
+        for role in ("tasks", "sets", "total_tasks")
+        if (value := layer.role(role))
+    ]
+    return [plain(value) for value in told] == ["1"]
+
+
+def place(command: Command) -> tuple[int, str]:
+    return command.line, command.written[0] if command.written else ""
+
+
+def visit(node: Node, walk: Placing, top: Node | None = None) -> int:
+    """Looks at each statement of a body; how many of them stay."""
+    kept, main, first = 0, 0, None
+    for one in bodies(node):
+        outer, before = top or one, len(walk.removed)
+        stayed = look_at(one, outer, walk)
+        kept += stayed
+        main += stayed and one.type not in ("else_clause", "elif_clause")
+        if len(walk.removed) > before:
+            first = first or one
+            if top is None and walk.first < 0:
+                walk.first = one.start_byte
+        used = top is None and walk.first < 0 and one.type != "function_definition"
+        if used and (walk.started or any(uses(source_of(one, walk.text), name) for name in OURS)):
+            walk.first = one.start_byte
+    if first is not None and not main and (kept or node.type in ("compound_statement", "case_item")):
+        fill(first, walk)
+        return 1
+    return kept
+
+
+def look_at(one: Node, top: Node, walk: Placing) -> bool:
+    """Whether a statement stays, at least in part."""
+    if CONDA_INIT in source_of(one, walk.text):
+        walk.removed.append((one, "software", f"modules and environments are {walk.target.title}'s own"))
+        return False
+    if one.type not in HOLDERS or not is_mixed(one, walk):
+        return stays(one, top, walk)
+    before = len(walk.removed)
+    inner = visit(one, walk, top)
+    walk.blocks.append(one)
+    if not inner and one.type not in ("do_group", "compound_statement", "case_item"):
+        del walk.removed[before:]
+        walk.removed.append((one, *why_removed(one, walk)))
+    return bool(inner)
+
+
+def fill(first: Node, walk: Placing) -> None:
+    """A body may not be empty: `:` stands where its first statement stood."""
+    at = gone(walk.text, first).start
+    walk.fillers.append(Change(at, at, ":\n" if at < first.start_byte or walk.text[at - 1 : at] == "\n" else ": ; "))
+
+
+def has_else(node: Node) -> bool:
+    return any(one.type in ("else_clause", "elif_clause") for one in node.named_children)
+
+
+def is_mixed(node: Node, walk: Placing) -> bool:
+    """Whether a block holds a launch or something of the machine's."""
+    for one in within(node, ("command", *ASSIGNMENTS)):
+        if one.type == "command":
+            if find(one, walk) or is_software(one, walk) or step_of(one, walk):
+                return True
+        elif any(is_settings(name, value, walk) for name, value in sets(one, walk.text)):
+            return True
+    return False
+
+
+def stays(one: Node, top: Node, walk: Placing) -> bool:
+    """Whether a statement stays; what is to be done with it is noted."""
+    commands = list(within(one, ("command",)))
+    found = [(node, launch) for node in commands if (launch := find(node, walk))]
+    if found:
+        walk.started += [(node, top, launch) for node, launch in found]
+        return True
+    if is_worker_file(one, walk):
+        walk.removed.append((one, "launcher", "the new launch needs no file of its own"))
+        return False
+    if one.type in ASSIGNMENTS:
+        pairs = sets(one, walk.text)
+        if pairs and all(is_settings(name, value, walk) for name, value in pairs):
+            walk.removed.append((one, *why_removed(one, walk)))
+            return False
+    elif read_names(one, walk) and (HOSTS.search(source_of(one, walk.text)) or reads_gone(one, walk)):
+        walk.removed.append((one, "setting", "nodes and ranks are found in the new scheduler's way"))
+        return False
+    elif any(is_software(node, walk) for node in commands) and all(
+        is_software(node, walk) or name_of(node) in BESIDE for node in commands
+    ):
+        walk.removed.append((one, *why_removed(one, walk)))
+        return False
+    walk.steps += [(node, step) for node in commands if (step := step_of(node, walk))]
+    walk.kept.append(one)
+    return True
+
+
+def is_worker_file(one: Node, walk: Placing) -> bool:
+    """Whether a statement writes the file that a launcher starts the program by, or makes it fit to be started."""
+    text = source_of(one, walk.text)
+    for launch in walk.launches.values():
+        if launch.outer is None or not any("heredoc" in where for where in launch.inside):
+            continue
+        if "<<" in text and line_of(one) <= launch.line <= one.end_point[0] + 1:
+            found = re.search(r">\s*([^\s<&]+)", re.sub(r"(?s)<<.*?\n.*\n", " ", text) + text.split("\n")[0])
+            walk.workers.add(found[1] if found else "")
+            return True
+    names = [name_of(node) for node in within(one, ("command",))]
+    return names == ["chmod"] and any(name and name in text for name in walk.workers)
+
+
+def why_removed(one: Node, walk: Placing) -> tuple[str, str]:
+    title = walk.target.title
+    if one.type not in ASSIGNMENTS and any(is_software(node, walk) for node in within(one, ("command",))):
+        return "software", f"modules and environments are {title}'s own"
+    names = [name for node in within(one, ASSIGNMENTS) for name, _ in sets(node, walk.text)]
+    if any(is_launch(value) for node in within(one, ASSIGNMENTS) for _, value in sets(node, walk.text)):
+        return "launcher", f"the launch is {title}'s own"
+    known = any(name in OURS for name in names)
+    return "setting", "set by the new script" if known else f"network, rank and machine settings are {title}'s own"
+
+
+def find(command: Node, walk: Placing) -> Command | None:
+    words = words_of(command)
+    if not words:
+        return None
+    first, line = source_of(words[0], walk.text), line_of(command)
+    if (line, first) in walk.launches:
+        return walk.launches[line, first]
+    held = first == "eval" or first.startswith(("$", '"$'))
+    return next((one for (at, _), one in walk.launches.items() if held and at == line), None)
+
+
+def source_of(node: Node, text: str) -> str:
+    return text[node.start_byte : node.end_byte]
+
+
+def name_of(command: Node) -> str:
+    words = words_of(command)
+    return (words[0].text or b"").decode().rsplit("/", 1)[-1] if words else ""
+
+
+def is_software(command: Node, walk: Placing) -> bool:
+    """Whether a command loads modules or enters an environment."""
+    name, whole = name_of(command), source_of(command, walk.text)
+    if name in SOFTWARE:
+        return name not in ("conda", "mamba", "micromamba", "spack") or not re.search(
+            r"\b(run|install|create)\b", whole
+        )
+    return name in ("source", ".", "eval") and bool(ENTERS.search(whole))
+
+
+def sets(node: Node, text: str) -> list[tuple[str, str]]:
+    """(name, value as written) of each variable that a statement sets."""
+    found = [node] if node.type == "variable_assignment" else list(within(node, ("variable_assignment",)))
+    pairs = []
+    for one in found:
+        name = one.child_by_field_name("name")
+        value = one.child_by_field_name("value")
+        if name is not None:
+            pairs.append((source_of(name, text), source_of(value, text) if value is not None else ""))
+    if not pairs and node.type == "declaration_command":
+        pairs = [(word, "") for word in source_of(node, text).split()[1:] if not word.startswith("-")]
+    return pairs
+
+
+def is_settings(name: str, value: str, walk: Placing) -> bool:
+    """Whether a variable is the machine's or the old launch's."""
+    if name in ("PATH", "LD_LIBRARY_PATH", "CPATH", "TMPDIR", "LD_PRELOAD"):
+        return bool(walk.source and walk.source.id != walk.target.id and SITE_PATH.search(value))
+    return (
+        is_machine_variable(name, walk.source) or is_host_list(value) or is_launch(value.strip("\"'"))
+        or is_count(name, value, walk)
+    )  # fmt: skip
+
+
+def is_count(name: str, value: str, walk: Placing) -> bool:
+    """Whether a variable holds the old job's nodes, GPUs or ranks, by its name and by what it is given."""
+    bare = value.strip("\"'")
+    told = bare in map(str, walk.counts) or re.fullmatch(r"\$\{?(SLURM|PBS|LSB|FLUX)_\w+\}?", bare) is not None
+    return told and any(pattern.fullmatch(name) for pattern, _ in ROLES)
+
+
+def is_host_list(value: str) -> bool:
+    """Whether a value is the job's nodes or one of them, and not a path or a list of arguments that names them."""
+    return HOSTS.search(value) is not None and MADE_OF_HOSTS.match(value) is not None
+
+
+def step_of(command: Node, walk: Placing) -> Command | None:
+    """A step that the old machine's launcher starts and that is no training."""
+    words = words_of(command)
+    if not words:
+        return None
+    at = (line_of(command), source_of(words[0], walk.text))
+    for one in walk.script.commands:
+        if one.outer is None and place(one) == at and one.chain.layers and one.chain.layers[0].kind == "parallel":
+            return one
+    return None
+
+
+def keep_used(walk: Placing) -> None:
+    """Settings that what stays uses come back, under the names that the new script has for them."""
+    while True:
+        used = used_text(walk)
+        again = [one for one in walk.removed if one[1] == "setting" and not is_told(one, used, walk)]
+        if not again:
+            return
+        walk.removed = [one for one in walk.removed if one not in again]
+        walk.kept += [node for node, *_ in again]
+
+
+def is_told(one: tuple[Node, str, str], used: str, walk: Placing) -> bool:
+    """Whether nothing misses a setting: nobody uses it, or the new script sets what it stands for."""
+    return all(name in OURS or not uses(used, name) or role_of(name, walk) for name in names_in(one[0], walk))
+
+
+READS = word_set("read mapfile readarray")
+
+
+def read_names(node: Node, walk: Placing) -> list[str]:
+    """The variables that a `read` or `mapfile` statement sets; none for any other."""
+    commands = list(within(node, ("command",)))
+    if node.type in HOLDERS or len(commands) != 1 or name_of(commands[0]) not in READS:
+        return []
+    words = [source_of(one, walk.text) for one in words_of(commands[0])[1:]]
+    return [word for word in words if re.fullmatch(r"[A-Za-z_]\w*", word)]
+
+
+def reads_gone(node: Node, walk: Placing) -> bool:
+    """Whether a statement reads a list of nodes that went."""
+    text = source_of(node, walk.text)
+    return any(re.search(rf"\$\{{?{name}\b", text) for one, *_ in walk.removed for name in names_in(one, walk))
+
+
+def names_in(node: Node, walk: Placing) -> list[str]:
+    """The variables that a statement sets."""
+    if read := read_names(node, walk):
+        return read
+    found = [node] if node.type in ASSIGNMENTS else within(node, ASSIGNMENTS)
+    return list(dict.fromkeys(name for one in found for name, _ in sets(one, walk.text)))
+
+
+FIRST_ONE = re.compile(r"head -(n ?)?1\b|sed -n 1p|\bhostname\b(?!s)|NR ?== ?1")
+
+
+def uses(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w-]){name}(?![\w-])", text) is not None
+
+
+def role_of(name: str, walk: Placing) -> str:
+    """The new script's name for what a variable of the old launch held; empty where it held something else."""
+    told = walk.script.value_of(name) or ""
+    ours = next((ours for pattern, ours in ROLES if pattern.fullmatch(name)), "")
+    written = next((one.written for one in reversed(walk.script.assignments) if one.name == name), "")
+    if not ours and is_host_list(written) and FIRST_ONE.search(written):
+        return "MASTER_ADDR"
+    if ours == "RANKS_PER_NODE":
+        number = int(told) if told.isdigit() else 0
+        each, total = walk.counts
+        return "WORLD_SIZE" if (number and total == number != each) or "*" in told or "NTASKS" in told else ours
+    return ours
+
+
+def used_text(walk: Placing) -> str:
+    """The statements that stay, without the names that they set, and the programs' own words."""
+    texts = [source_of(one, walk.text) for one in walk.kept if one.type not in ASSIGNMENTS]
+    texts += [value for one in walk.kept if one.type in ASSIGNMENTS for _, value in sets(one, walk.text)]
+    texts += [heads(one, walk.text) for one in blocks_of(walk)]
+    texts += [words for node, _, launch in walk.started if (words := program_text(node, launch, walk))]
+    return "\n".join(texts)
+
+
+def blocks_of(walk: Placing) -> Iterator[Node]:
+    for node in [*walk.kept, *(node for node, *_ in walk.started)]:
+        above = node.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+
+def heads(node: Node, text: str) -> str:
+    """What stands in a block outside of its body."""
+    inner = next(bodies(node), None) if node.type in HOLDERS else None
+    return text[node.start_byte : inner.start_byte] if inner is not None and node.type != "function_definition" else ""
+
+
+def program_text(command: Node, launch: Command, walk: Placing) -> str:
+    """The program and its arguments as they stand; empty where they are not words of this command."""
+    program = launch.chain.program
+    if program is None:
+        return ""
+    words = words_of(command)
+    if launch.outer is not None and (inner := inner_text(launch, walk.script)):
+        return with_arguments(inner, words, walk.text)
+    at = entry_word([source_of(one, walk.text) for one in words], launch, walk.script)
+    if at is None:
+        return " ".join((inner_text(launch, walk.script), *launch.redirects)).strip()
+    return walk.text[words[at].start_byte : words[-1].end_byte]
+
+
+def with_arguments(inner: str, words: list[Node], text: str) -> str:
+    """The inner words with what `bash -c 'text' name ARGUMENTS` hands to them (`"$@"`, `$1`), as it stands there."""
+    at = next((n for n, one in enumerate(words) if re.fullmatch(r"-\w*c", source_of(one, text))), None)
+    given = words[at + 3 :] if at is not None else []
+    if not given:
+        return inner
+    inner = re.sub(r"\"?\$\{?[@*]\}?\"?", lambda _: text[given[0].start_byte : given[-1].end_byte], inner)
+
+    def one(found: re.Match[str]) -> str:
+        number = int(found[1]) - 1
+        return source_of(given[number], text) if number < len(given) else found[0]
+
+    return re.sub(r"\"?\$\{?([1-9])\}?\"?", one, inner)
+
+
+def written_of(name: str, script: ReadScript) -> str:
+    """The last value of a variable, a list's as it is written."""
+    found = next((one for one in reversed(script.assignments) if one.name == name), None)
+    return (found.value or found.written) if found else ""
+
+
+def entry_word(words: list[str], launch: Command, script: ReadScript) -> int | None:
+    """Which of the words is the program."""
+    program = launch.chain.program
+    assert program is not None
+    entry = plain(program.entry)
+    bare = [word.replace('"', "").replace("'", "") for word in words]
+    if entry in bare:
+        return bare.index(entry)
+    last = entry.rsplit("/", 1)[-1]
+    for at, word in enumerate(bare):
+        if re.search(r"\s", word) and words[at].startswith(('"', "'")):
+            continue  # a text for another shell
+        values = [written_of(name, script) for name in NAMED.findall(word)]
+        told = NAMED.sub(lambda one: script.value_of(one[1]) or one[0], word).replace("}", "")
+        if last and (
+            told == entry
+            or re.search(rf"{re.escape(last)}\b", word)
+            or any(value.strip("()").split()[:1] == [entry] for value in values)
+        ):
+            return at
+    return None
+
+
+def inner_text(launch: Command, script: ReadScript) -> str:
+    """The program's words in a text that a shell of the launch runs, the person's variables as names."""
+    names = frozenset(one.name for one in script.assignments if not is_launch(one.value))
+    named = read_script(script.text, kept=names)
+    if named.training is None or not (launch is script.training and same_launch(script, named, names)):
+        named = script
+    same = [one for one in named.commands if one.line == launch.line and one.chain.program]
+    for one in same:
+        at = entry_word(list(one.written), one, script)
+        if at is not None and entry_word(list(launch.written), launch, script) is not None:
+            return " ".join(one.written[at:])
+    return ""
