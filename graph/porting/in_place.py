@@ -32,7 +32,7 @@ from graph.porting.account import AccountLine
 from graph.porting.arguments import RANKS
 from graph.porting.collector import Collector, PortNote
 from graph.porting.own_names import JOB_ID
-from graph.porting.ownership import is_machine_variable
+from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.parts import UserPart
 from graph.porting.reading import (
     ENTERS,
@@ -92,6 +92,8 @@ COMMANDS: dict[Scheduler, re.Pattern[str]] = {
 OWN_DIRECTIVES = word_set(
     "array error open-mode signal requeue no-requeue comment begin dependency export kill-on-invalid-dep wckey"
 )
+# Directives that name what the old site alone has.
+OF_THE_SITE = word_set("licenses nodelist reservation exclude clusters")
 SIGNS: dict[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
 ARRAYS: dict[Scheduler, str] = {"slurm": "#SBATCH --array={}", "pbs": "#PBS -J {}"}
 MOST_SHOWN = 5
@@ -241,6 +243,8 @@ class Writer:
         for name, one in script.active.items():
             if name in ("output", "error") and one.value not in "\n".join(new):
                 self.note(one.line, f"--{name} {one.value}: what is printed goes to the output file of the new script.")
+            if name in OF_THE_SITE and name not in there:
+                self.note(one.line, f"--{name} {one.value} is not carried over: it is the old machine's.")
             if name in there or name not in OWN_DIRECTIVES or (name == "array" and scheduler != self.plan.scheduler):
                 continue
             if scheduler != self.plan.scheduler:
@@ -525,7 +529,9 @@ class Writer:
             self.note(0, says)
         settings = [one for one, kind, _ in self.walk.removed if kind == "setting"]
         names = [name for one in settings for name in names_in(one, self.walk)]
-        names = [name for name in dict.fromkeys(names) if not uses(new, name) and not role_of(name, self.walk)]
+        known = facts_variables(self.walk.source) if self.walk.source else frozenset[str]()
+        names = [name for name in dict.fromkeys(names) if not (uses(new, name) or name in known)]
+        names = [name for name in names if not role_of(name, self.walk)]
         if names:
             says = f"{listed(names)}: left out as the old machine's or launch's; set again what your program reads."
             self.note(0, says)

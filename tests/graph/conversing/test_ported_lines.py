@@ -76,5 +76,5 @@ def test_a_script_made_anew_keeps_who_is_told_and_names_what_it_cannot_hold(mach
     thread = Thread(Player(call("port_script", machine=machine), "Ported; `source ~/conda.sh` is left to you."))
     told = thread.say(f"port this to {machine}, project m1234\n```\n{SLURM}```")
     assert mail in thread.script and "mail-user" not in told.partition("Note:")[2]
-    assert "--licenses matlab:1 is not carried over" in told and "`python summarize.py logs/`" in told
+    assert "--licenses matlab:1 is not carried over" in told and "python summarize.py logs/" in thread.script
     assert "What that costs" not in told and "Note: `source" not in told
