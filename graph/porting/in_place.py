@@ -101,6 +101,7 @@ MOST_SHOWN = 5
 OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
 # What a person puts between launcher and program.
 IN_FRONT = re.compile(r"\buv run\b|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
+ARITHMETIC = re.compile(r"\(\((?:[^()]|\([^()]*\))*\)\)")
 CORES = re.compile(r"\$SLURM_CPUS_PER_TASK\b|\$\{SLURM_CPUS_PER_TASK\b[^}]*\}")
 
 
@@ -153,6 +154,7 @@ class Writer:
     def __init__(self, walk: Placing, old: OldScript, new: NewPlan) -> None:
         self.walk, self.before, self.plan, self.said_args = walk, old.plan, new.plan, new.args
         self.text, plan, said = walk.text, new.plan, new.said
+        self.entry = old.part.entry
         self.notes: list[PortNote] = []
         self.changes: list[Change] = []
         set_here = {one.name for one in walk.script.assignments}
@@ -219,7 +221,10 @@ class Writer:
         for row in rows:
             starts.append(starts[-1] + len(row) + 1)
         numbers = sorted({one.line for one in lines})
-        first = numbers[0] if numbers else (2 if rows[0].startswith("#!") else 1)
+        begins = 2 if rows[0].startswith("#!") else 1
+        first = numbers[0] if numbers else begins
+        code = next((line_of(one) for one in tree_of(self.text).named_children if one.type != "comment"), first)
+        first = begins if code < first else first  # LSF reads directives anywhere, others above the first command
         found = [Change(starts[number - 1], starts[number], "") for number in numbers]
         at = starts[first - 1]
         shebang = self.parts[""][0]
@@ -274,7 +279,8 @@ class Writer:
         )
         if strict and any(row.startswith("# --- Software") for row in rows):
             rows = ["# Modules and environment scripts may read unset variables.", "set +u", *rows, "set -u"]
-        at = self.text.rfind("\n", 0, self.walk.first) + 1
+        first = self.walk.first if self.walk.first >= 0 else self.walk.started[0][1].start_byte
+        at = self.text.rfind("\n", 0, first) + 1
         before = [
             one
             for name, body in self.parts.items()
@@ -297,8 +303,11 @@ class Writer:
         if not words:
             return False
         words = self.without_ranks(words, launch.line)
-        if self.said_args:
-            words = folded(program_words(replace(self.plan, args=()))[:1] + self.plan.args).strip()
+        itself = launch is self.walk.script.training
+        if itself and self.said_args:
+            words = folded((self.plan.entry, *self.plan.args)).strip()
+        elif itself and self.plan.entry != self.entry:
+            words = re.sub(r"^\S+", lambda _: shell_word(self.plan.entry), self.with_values(words))
         else:
             words = self.with_values(words)
         if self.plan.entry_kind == "module":
@@ -517,7 +526,8 @@ class Writer:
         if self.cores:
             text = CORES.sub(str(self.cores), text)
         for name, new in self.names.items():
-            text = re.sub(rf"(?<!\\)(\$\{{?)(?:{name})\b(?!\s*\()", rf"\g<1>{new}", text)
+            text = re.sub(rf"(?<!\\)(\$\{{?){name}\b(?!\s*\()", rf"\g<1>{new}", text)
+            text = ARITHMETIC.sub(lambda sum_, a=name, b=new: re.sub(rf"(?<![\w$]){a}\b", b, sum_[0]), text)  # type: ignore[misc]
         return text
 
     def left_out(self) -> None:
