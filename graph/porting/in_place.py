@@ -412,12 +412,23 @@ class Writer:
 
     def instead(self, node: Node, used: str) -> Change:
         """The new script's own value for each name that what stays still reads."""
-        names = [name for name in names_in(node, self.walk) if name not in OURS and uses(used, name)]
-        if not names or self.plan.alone:
+        names = [name for name in names_in(node, self.walk) if uses(used, name)]
+        names = [name for name in names if self.plan.alone or name not in OURS]
+        values = {name: self.value_of(name if name in OURS else role_of(name, self.walk)) for name in names}
+        if not any(values.values()):
             return gone(self.text, node)
         sign = "export " if source_of(node, self.text).startswith(("export", "declare -x")) else ""
-        lines = "; ".join(f"{sign}{name}=${role_of(name, self.walk)}" for name in names)
+        lines = "; ".join(f"{sign}{name}={value}" for name, value in values.items() if value)
         return Change(node.start_byte, node.end_byte, lines)
+
+    def value_of(self, ours: str) -> str:
+        """What a name of the new script holds: itself, or in a script for one process, which sets none, the number."""
+        plan = self.plan
+        if not plan.alone:
+            return f"${ours}" if ours else ""
+        numbers = {"NNODES": plan.nodes, "WORLD_SIZE": plan.ranks, "RANKS_PER_NODE": plan.ranks_per_node}
+        known = {name: str(number) for name, number in numbers.items()}
+        return {**known, "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}.get(ours, "")
 
     def hosts(self) -> None:
         """Lists of the job's nodes that are still used, in the new scheduler's words."""
@@ -487,8 +498,8 @@ class Writer:
         at -= program.kind == "module"
         if program.interpreter and at and source_of(words[at - 1], self.text).rsplit("/", 1)[-1].startswith("python"):
             at -= 1
-        new = "" if is_single(step) else f"{each_node(self.plan)} "
-        how = "on the first node" if is_single(step) else "once a node"
+        new = "" if is_single(step) or self.plan.alone else f"{each_node(self.plan)} "
+        how = "on the first node" if is_single(step) or self.plan.alone else "once a node"
         self.note(step.line, f"`{shown}` runs {how} now: look whether that is what it needs.")
         self.changes.append(Change(node.start_byte, words[at].start_byte, new))
 

@@ -15,6 +15,7 @@ from graph.extraction.dialects import NOT_SHELL, to_bash
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
+from graph.extraction.shell_words import plain
 from graph.porting.account import AccountLine
 from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import PortNote
@@ -101,7 +102,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
             "no training program can be seen in the script; name it with --entry, or give the file it runs"
         )
     beside = changes or JobRequest()
-    if record.strategy is None and beside.strategy is None and not script.layers and is_plain_python(record, part):
+    if record.strategy is None and beside.strategy is None and starts_one(script) and is_plain_python(record, part):
         # One process was started, whatever GPUs its job had: more of them would each do the whole work.
         beside = replace(beside, strategy="none")
     request, notes = request_for(record, part, target, beside)
@@ -138,9 +139,23 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     return Ported(script, record, part, decided, bundle, (*notes, *placed.notes), placed.account)
 
 
+def starts_one(script: ReadScript) -> bool:
+    """Whether nothing starts more than one process: no launcher, or one that is told, or left at, a single task."""
+    kinds = {layer.kind for layer in script.layers}
+    told = [plain(value) for layer in script.layers if (value := layer.role("tasks")) is not None]
+    asked = script.active.get("ntasks")
+    return ("parallel" not in kinds and "spawner" not in kinds) or (
+        "spawner" not in kinds
+        and "remote" not in kinds
+        and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
+    )
+
+
 def is_plain_python(record: ScriptRecord, part: UserPart) -> bool:
     """Whether Python was started by itself, by nothing that makes ranks of it."""
-    return record.framework in (None, "pytorch") and (part.is_module or part.entry.endswith(".py"))
+    return record.framework in (None, "pytorch", "lightning", "hf-trainer") and (
+        part.is_module or part.entry.endswith(".py")
+    )
 
 
 def carried_over(text: str) -> JobRequest:

@@ -180,3 +180,34 @@ def test_a_place_that_nothing_sets_stops_the_script() -> None:
 def test_threads_follow_the_new_cores() -> None:
     made = ported(HEAD + "export OMP_NUM_THREADS=32\n" + LAUNCH)
     assert "export OMP_NUM_THREADS=8" in made.bundle.script
+
+
+ALONE = """#!/bin/bash
+#SBATCH -A m0042_g
+#SBATCH -C gpu
+#SBATCH -N 1
+#SBATCH --ntasks=1
+#SBATCH --gpus-per-node=4
+#SBATCH -t 00:50:00
+NUM_GPUS=4
+echo $NUM_GPUS
+srun python train.py --lr 1
+"""
+
+
+def test_a_program_that_is_started_once_stays_one_process() -> None:
+    made = ported(ALONE, "polaris")
+    assert made.plan.alone and "NUM_GPUS=4\necho $NUM_GPUS\n" in made.bundle.script
+    assert "$NNODES" not in made.bundle.script and "mpiexec -n" not in made.bundle.script
+    assert not ported(ALONE.replace("--ntasks=1", "--ntasks=4"), "polaris").plan.alone
+
+
+def test_an_array_goes_to_another_scheduler_with_its_index() -> None:
+    made = ported(HEAD + "#SBATCH --array=1-3%2\nI=$((SLURM_ARRAY_TASK_ID - 1))\n" + LAUNCH, "polaris").bundle.script
+    assert "#PBS -J 1-3%2\n" in made and "I=$((PBS_ARRAY_INDEX - 1))\n" in made
+    lsf = "#!/bin/bash\n#BSUB -J run[1-4]\n#BSUB -nnodes 1\n#BSUB -W 60\necho $LSB_JOBINDEX\n"
+    lsf += "jsrun -n 6 python t.py --ddp\n"
+    made = ported(lsf).bundle.script
+    assert (
+        "#SBATCH --array=1-4\n" in made and "#SBATCH --job-name=run\n" in made and "echo $SLURM_ARRAY_TASK_ID" in made
+    )
