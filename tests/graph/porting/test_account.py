@@ -198,7 +198,7 @@ srun python train.py --lr 1
 def test_a_program_that_is_started_once_stays_one_process() -> None:
     made = ported(ALONE, "polaris")
     assert made.plan.alone and "NUM_GPUS=4\necho $NUM_GPUS\n" in made.bundle.script
-    assert "$NNODES" not in made.bundle.script and "mpiexec -n" not in made.bundle.script
+    assert "$NNODES" not in made.bundle.script and "mpiexec -n 1 " in made.bundle.script
     assert not ported(ALONE.replace("--ntasks=1", "--ntasks=4"), "polaris").plan.alone
 
 
