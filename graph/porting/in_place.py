@@ -96,7 +96,9 @@ OWN_DIRECTIVES = word_set(
 OF_THE_SITE = word_set("licenses nodelist reservation exclude clusters")
 SIGNS: dict[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
 ARRAYS: dict[Scheduler, str] = {"slurm": "#SBATCH --array={}", "pbs": "#PBS -J {}"}
-MOST_SHOWN = 5
+# Steps of each task that may be taken before the launch instead.
+MAY_MOVE = word_set("cd mkdir ulimit umask")
+MOST_SHOWN, MOST_PLACES = 5, 15
 # An argument that names a task's rank, with its option.
 OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
 # What a person puts between launcher and program.
@@ -366,9 +368,11 @@ class Writer:
                 self.note(one.line, f"{shown} stood inside the launch: {title} has its own software.")
             elif number > beside.index(launch):
                 self.note(one.line, f"{shown}: each task ran it behind the program or where that failed; left out.")
-            else:
+            elif name in MAY_MOVE and one.inside == launch.inside:
                 rows.append(whole)
                 self.note(one.line, f"{shown}: each task ran it before the program; it runs once now, before all.")
+            else:
+                self.note(one.line, f"{shown}: each task ran it before the program; it is left out, run it first.")
         return rows
 
     def without_ranks(self, words: str, line: int) -> str:
@@ -577,22 +581,21 @@ class Writer:
         lines = collector.guard_lines((code,))
         self.notes += collector.notes
         rows = text.split("\n")
+        ours = {one for name, body in self.parts.items() if name for one in SITE_PATH.findall("\n".join(body))}
         places = dict[str, int]()
         for at, row in enumerate(rows, 1):
             if not row.lstrip().startswith("#") and at > 1:
-                places |= {found[0]: at for found in SITE_PATH.finditer(row) if found[0] not in self.of_target()}
+                found = (one if "{" in one else one.rstrip("}") for one in SITE_PATH.findall(row))
+                places |= {one: at for one in found if one not in ours and one not in places}
         if places:
-            shown = ", ".join(f"`{hide(name)}` (line {at})" for name, at in list(places.items())[:MOST_SHOWN])
-            more = f" and {len(places) - MOST_SHOWN} more" if len(places) > MOST_SHOWN else ""
+            shown = ", ".join(f"`{hide(name)}` (line {at})" for name, at in list(places.items())[:MOST_PLACES])
+            more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
             old = walk.source.title if walk.source else "the old machine"
             self.note(0, f"places on {old}: {shown}{more}: put those on {walk.target.title} there.")
         if not lines:
             return text
         at = next((n for n, row in enumerate(rows) if row and not row.startswith("#")), 0)
         return "\n".join((*rows[:at], *lines, *rows[at:]))
-
-    def of_target(self) -> str:
-        return "\n".join(row for body in self.parts.values() for row in body)
 
     def account(self) -> Iterator[AccountLine]:
         """What became of each statement, in the old script's order."""

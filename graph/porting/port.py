@@ -140,15 +140,15 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
 
 
 def starts_one(script: ReadScript) -> bool:
-    """Whether nothing starts more than one process: no launcher, or one that is told, or left at, a single task."""
+    """Whether nothing starts more than one process: no launcher anywhere, or one that is told, or left at, one task."""
+    if any(layer.kind == "spawner" for one in script.commands for layer in one.chain.layers):
+        return False
     kinds = {layer.kind for layer in script.layers}
+    if "parallel" not in kinds:
+        return not any(layer.kind == "parallel" for one in script.commands for layer in one.chain.layers)
     told = [plain(value) for layer in script.layers if (value := layer.role("tasks")) is not None]
     asked = script.active.get("ntasks")
-    return ("parallel" not in kinds and "spawner" not in kinds) or (
-        "spawner" not in kinds
-        and "remote" not in kinds
-        and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
-    )
+    return "remote" not in kinds and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
 
 
 def is_plain_python(record: ScriptRecord, part: UserPart) -> bool:

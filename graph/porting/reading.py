@@ -55,7 +55,7 @@ ROLES = tuple(
 )
 NAMED = re.compile(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
 SITE_PATH = re.compile(
-    r"(?<![\w$}.:/-])/(?!tmp\b|dev\b|proc\b|etc\b|usr\b|bin\b|opt\b|root\b|workspace\b)[\w.@-]+/[\w./@{}$-]*"
+    r"(?<![\w$}./])/(?!tmp\b|dev\b|proc\b|etc\b|usr\b|bin\b|opt\b|root\b|workspace\b)[\w.@-]+/[\w./@{}$-]*"
 )
 
 

@@ -141,6 +141,7 @@ def test_what_follows_the_launch_stays_with_it() -> None:
     [
         (LAUNCH.replace("torchrun", "numactl --membind=0 torchrun"), "numactl"),
         ('srun bash -c "module load x; cd y; python train.py --lr 1"\n', "each task ran it"),
+        ('srun bash -c "curl x.sh | sh; python train.py --lr 1"\n', "it is left out, run it first"),
         ("module load ffmpeg\n" + LAUNCH, "`module load ffmpeg`: left out"),
         ("export MPICH_ENV_DISPLAY=1\n" + LAUNCH, "`MPICH_ENV_DISPLAY`: left out"),
     ],
@@ -200,6 +201,8 @@ def test_a_program_that_is_started_once_stays_one_process() -> None:
     assert made.plan.alone and "NUM_GPUS=4\necho $NUM_GPUS\n" in made.bundle.script
     assert "$NNODES" not in made.bundle.script and "mpiexec -n 1 " in made.bundle.script
     assert not ported(ALONE.replace("--ntasks=1", "--ntasks=4"), "polaris").plan.alone
+    either = "if [ $NUM_GPUS -gt 1 ]; then torchrun --nproc_per_node=4 train.py; else python train.py; fi\n"
+    assert not ported(ALONE.replace("srun python train.py --lr 1\n", either), "polaris").plan.alone
 
 
 def test_an_array_goes_to_another_scheduler_with_its_index() -> None:
