@@ -18,6 +18,7 @@ BESIDE_KEY = re.compile(rf"(?P<word>\S+ +|\S*[=:\"'])(?:{STANDS_FOR_KEY.pattern}
 NOT_KNOWN = "line {} has a hidden value that the script has nowhere behind the same word: leave that line out; `{}`"
 FROM_SHELL = '{}: "${{{}:?export it in your shell before you submit}}"'
 ASKED = re.compile(r'(?m)^[^\S\n]*: "\$\{(\w+):\?export it in your shell before you submit\}"$')
+ASKED_HERE = "${{{}:?export it in your shell before you submit}}"
 SAYS = "{0} comes from your shell: `export {0}=...` before you submit (no key is written into a script)"
 
 
@@ -31,6 +32,26 @@ def keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
             rows[at] = FROM_SHELL.format(found["indent"], found["name"])
             names[found["name"]] = None
     return "\n".join(rows), tuple(map(SAYS.format, names))
+
+
+def all_keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text in which also keys that stand in other lines (an argument, a login) are asked of the shell, under names
+    of their own, and what is told of that. A remark keeps the mark of what was hidden."""
+    rows, told = text.split("\n"), list[str]()
+    for at, row in enumerate(rows):
+        hidden = hide(row)
+        if hidden == row or "<hidden>" not in hidden or row.lstrip().startswith("#"):
+            rows[at] = hidden if row.lstrip().startswith("#") else row
+            continue
+        parts = hidden.split("<hidden>")
+        rows[at] = parts[0]
+        for part in parts[1:]:
+            name = f"KEY_{len(told) + 1}"
+            asked = ASKED_HERE.format(name)
+            rows[at] += (f"'\"{asked}\"'" if rows[at].count("'") % 2 else asked) + part
+            told.append(SAYS.format(name))
+    made = "\n".join(rows)
+    return (made if hide(made) == made else hide(made)), tuple(told)
 
 
 def is_key(value: str, row: str) -> bool:

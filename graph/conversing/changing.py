@@ -33,7 +33,6 @@ from graph.nodes.verify import worded
 from graph.planning.patches import is_in, patches_between
 from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
-from graph.porting.collector import NEW_PLACE
 from graph.reading.message import SCRIPT_FILE
 from graph.undescribed import is_stand_in
 from graph.usecases.edit_script import Edited, queue_of
@@ -363,7 +362,6 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
     """
     if hand.refused >= MOST_REFUSED:
         raise InputError(GIVEN_UP)
-    text = without_answered(script.text, text)
     if text == script.text:
         raise InputError("that changes nothing")
     cluster, before = machine_for(hand.now(), script), script.text.replace("\r\n", "\n")
@@ -406,14 +404,6 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
         if len(told) == len(refused) + (hand.refused >= MOST_REFUSED):
             raise InputError("\n".join(told))
     return "\n".join(told)
-
-
-def without_answered(before: str, text: str) -> str:
-    """The text without the remarks that asked for a new path where it has one now."""
-    was, rows = set(before.splitlines()), text.splitlines(keepends=True)
-    asks = {at for at, row in enumerate(rows) if row.strip() == f"# {NEW_PLACE}"}
-    answered = {at for at in asks if at + 1 < len(rows) and rows[at + 1].rstrip("\r\n") not in was}
-    return "".join(row for at, row in enumerate(rows) if at not in answered)
 
 
 def take_hunks(hand: Hand, script: Paste, hunks: Sequence[Hunk], *says: str) -> list[str]:

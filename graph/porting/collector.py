@@ -19,7 +19,6 @@ from knowledge.word_lists import word_set
 
 OWN_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 KEY = "a key or token, export it before you submit"
-NEW_PLACE = "a path of the script before: put its new place here"
 UNSET = "of the machine before, put your own place at the top and take this line out"
 # Set in the new script itself, or by every shell.
 GIVEN = word_set(
@@ -133,18 +132,19 @@ class Collector:
         self.variables[name] = Variable(name, inside_quotes(piece.text), why, expand=True)
         return f"${name}"
 
-    def guard_lines(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Lines that stop the script where a name that it reads is unset on the new machine."""
+    def guard_lines(self, words: Iterable[str], leads: bool) -> tuple[str, ...]:
+        """Lines that stop the script where a name that it reads is unset on the new machine. leads: whether a name that
+        a path begins with counts, which nothing in the script sets."""
         if not self.stays_here:
-            self.find_unset(words)
+            self.find_unset(words, leads)
         return tuple(f': "${{{name}:?{why}}}"' for name, why in self.guards.items())
 
-    def find_unset(self, words: Iterable[str]) -> None:
+    def find_unset(self, words: Iterable[str], leads: bool) -> None:
         text = "\n".join((*words, *(one.value for one in self.variables.values() if is_read(one))))
         looped = set(re.findall(r"\bfor\s+(\w+)\s+in\b|\bread\s+(?:-\w+\s+)*(\w+)", text))
         own = {name for pair in looped for name in pair}
         used = dict.fromkeys(re.findall(r"(?<!\\)\$\{?([A-Za-z_]\w*)(?=\b(?!:?[-=?+]))", text))
-        places = set(re.findall(r"(?<![\w:])\$\{?([A-Za-z_]\w*)\}?/", text))
+        places = set(re.findall(r"(?<![\w:])\$\{?([A-Za-z_]\w*)\}?/", text)) if leads else set[str]()
         there = {*facts_variables(self.target), *re.findall(r"\$\{?(\w+)", " ".join(self.target.filesystems.values()))}
         missing = [name for name in used if name not in there | own and self.is_unset(name, name in places)]
         self.guards |= dict.fromkeys(missing, UNSET)

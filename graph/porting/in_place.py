@@ -7,6 +7,7 @@ other statement stands where it stood. So nothing can be lost: what is taken out
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +35,7 @@ from graph.porting.collector import Collector, PortNote
 from graph.porting.own_names import JOB_ID
 from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.parts import UserPart
-from graph.porting.reading import (
+from graph.porting.walk import (
     ENTERS,
     OURS,
     SITE_PATH,
@@ -45,19 +46,19 @@ from graph.porting.reading import (
     is_settings,
     is_single,
     keep_used,
-    launch_commands,
+    name_of,
     names_in,
     program_text,
     role_of,
     sets,
     source_of,
-    used_text,
-    uses,
+    used_names,
     visit,
+    words_in,
 )
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
-from knowledge.script_keys import keys_from_shell
+from knowledge.script_keys import all_keys_from_shell, keys_from_shell
 from knowledge.types import SCHEDULER_TITLES, LaunchPlan, Scheduler, Variable
 from knowledge.word_lists import word_set
 from templates.configs import program_words
@@ -81,7 +82,7 @@ SAME = (
     {"slurm": "SLURM_SUBMIT_DIR", "pbs": "PBS_O_WORKDIR", "lsf": "LS_SUBCWD", "flux": "PWD"},
     {"slurm": "SLURM_JOB_NAME", "pbs": "PBS_JOBNAME", "lsf": "LSB_JOBNAME", "flux": "FLUX_JOB_NAME"},
 )
-SYNONYMS = {"SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID", "LSB_JOB_REPORT_MAIL": ""}
+SYNONYMS = {"SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID"}
 COMMANDS: dict[Scheduler, re.Pattern[str]] = {
     "slurm": re.compile(r"(srun|sbatch|scontrol|squeue|sacct|sbcast|scancel|sinfo|salloc)\b"),
     "pbs": re.compile(r"(qsub|qstat|qdel|qalter|pbsdsh|pbs_tmrsh)\b"),
@@ -142,7 +143,7 @@ def in_place(old: OldScript, new: NewPlan) -> Placed | None:
     script = old.script
     if script.training is None:
         return None
-    walk = Placing(script, script.text, old.source, new.target, launch_commands(script), counts=old.counts)
+    walk = Placing(script, old.source, new.target, old.counts)
     visit(tree_of(script.text), walk)
     if not any(one is script.training for *_, one in walk.started):
         return None
@@ -173,7 +174,8 @@ class Writer:
         self.extra = program_words(plan)[len(program_words(replace(plan, framework="pytorch"))) :]
 
     def note(self, line: int, says: str) -> None:
-        self.notes.append(PortNote(line, says))
+        if PortNote(line, says) not in self.notes:
+            self.notes.append(PortNote(line, says))
 
     def written(self) -> Placed | None:
         walk = self.walk
@@ -183,7 +185,7 @@ class Writer:
         head = self.head()
         self.changes += head
         self.machine_lines()
-        used = used_text(walk)
+        used = used_names(walk)
         for node, kind, _ in walk.removed:
             self.changes.append(self.instead(node, used) if kind == "setting" else gone(self.text, node))
         self.changes += walk.fillers
@@ -196,7 +198,9 @@ class Writer:
         self.ranks_told()
         text = self.guarded(changed(self.text, self.changes, self.translated))
         text, says = keys_from_shell(text)
-        self.notes += [PortNote(0, one) for one in says]
+        text, more = all_keys_from_shell(text)
+        for one in (*says, *more):
+            self.note(0, one)
         return Placed(re.sub(r"\n{3,}", "\n\n", text), tuple(self.account()), tuple(self.notes))
 
     def ranks_told(self) -> None:
@@ -210,6 +214,9 @@ class Writer:
             self.note(0, f"{says} has to read these.")
         entry = (plain(training.chain.program.entry) if training.chain.program else "") or " "
         before = " ".join(training.written).partition(entry)[0]
+        if "--multiprocessing-distributed" in self.plan.args:
+            says = "--multiprocessing-distributed makes the program start a process a GPU itself: take it out, the new"
+            self.note(training.line, f"{says} launch starts them.")
         if front := IN_FRONT.findall(before):
             self.note(training.line, f"{listed(front)} in front of the program is left out.")
 
@@ -410,13 +417,11 @@ class Writer:
         if len(found) == 1:
             self.changes.append(Change(found[0].end(1), found[0].end(), new.partition("=")[2] if not option else new))
         else:
-            self.notes.append(
-                PortNote(0, f"`{option} {old}` is to become `{option} {new}`: change it where the script sets it.")
-            )
+            self.note(0, f"`{option} {old}` is to become `{option} {new}`: change it where the script sets it.")
 
-    def instead(self, node: Node, used: str) -> Change:
+    def instead(self, node: Node, used: set[str]) -> Change:
         """The new script's own value for each name that what stays still reads."""
-        names = [name for name in names_in(node, self.walk) if uses(used, name)]
+        names = [name for name in names_in(node, self.walk) if name in used]
         names = [name for name in names if self.plan.alone or name not in OURS]
         values = {name: self.value_of(name if name in OURS else role_of(name, self.walk)) for name in names}
         if not any(values.values()):
@@ -547,7 +552,7 @@ class Writer:
 
     def left_out(self) -> None:
         """Notes on what went with the old machine, and on what of the old scheduler is still called."""
-        title, new = self.walk.target.title, "\n".join(row for body in self.parts.values() for row in body)
+        title, new = self.walk.target.title, words_in("\n".join(row for body in self.parts.values() for row in body))
         software = [source_of(one, self.text) for one, kind, _ in self.walk.removed if kind == "software"]
         if software:
             says = f"{listed(software)}: left out, {title}'s own are loaded; *environment NAME* (`--env`) takes yours."
@@ -555,7 +560,7 @@ class Writer:
         settings = [one for one, kind, _ in self.walk.removed if kind == "setting"]
         names = [name for one in settings for name in names_in(one, self.walk)]
         known = facts_variables(self.walk.source) if self.walk.source else frozenset[str]()
-        names = [name for name in dict.fromkeys(names) if not (uses(new, name) or name in known)]
+        names = [name for name in dict.fromkeys(names) if not (name in new or name in known)]
         names = [name for name in names if not role_of(name, self.walk)]
         if names:
             says = f"{listed(names)}: left out as the old machine's or launch's; set again what your program reads."
@@ -578,7 +583,9 @@ class Writer:
         collector = Collector(walk.script, walk.source, walk.target, {})
         collector.variables = {one.name: one for one in read_variables(text)}
         code = "\n".join(row for row in re.sub(r"'[^'\n]*'", "", text).split("\n") if not row.lstrip().startswith("#"))
-        lines = collector.guard_lines((code,))
+        # A file that the script reads may set the names that its paths begin with.
+        read = any(name_of(node) in ("source", ".") for one in walk.kept for node in within(one, ("command",)))
+        lines = collector.guard_lines((code,), not read)
         self.notes += collector.notes
         rows = text.split("\n")
         ours = {one for name, body in self.parts.items() if name for one in SITE_PATH.findall("\n".join(body))}
@@ -606,9 +613,10 @@ class Writer:
             lines.append((node, "carried", "the program and its arguments; the launcher in front of them is new"))
         for node in self.walk.kept:
             lines.append((node, "carried", "as it stood"))
-        gone_ones = [node for node, *_ in self.walk.removed]
+        spans = sorted((node.start_byte, node.end_byte) for node, *_ in self.walk.removed)
         for node in self.walk.blocks:
-            if not any(one.start_byte <= node.start_byte < one.end_byte for one in gone_ones):
+            before = bisect_right(spans, (node.start_byte, len(self.text) + 1))
+            if not before or spans[before - 1][1] <= node.start_byte:
                 lines.append((node, "carried", "around what stays in it"))
         for node, fate, why in sorted(lines, key=lambda one: one[0].start_byte):
             shown = " ".join(source_of(node, self.text).split())

@@ -6,7 +6,6 @@ import re
 from functools import cache
 
 from knowledge.cluster import Cluster
-from knowledge.word_lists import word_set
 
 # Variables that network libraries, launchers, GPUs and schedulers read: they belong to the machine, or to this launch.
 MACHINE_VARIABLE = (
@@ -18,10 +17,6 @@ MACHINE_VARIABLE = (
     r"|MODULEPATH|HOSTFILE|hostfile|NODEFILE|NODELIST|nodes|nodes_array|hosts|TORCH_NCCL_\w+|HPCX?_\w+|OMP_PLACES|OMP_PROC_BIND"
     r"|ENVIRONMENT|PROGRAM|TENSOR_PARALLEL|PIPELINE_PARALLEL|JOB_NAME"
     r"|ACCELERATE_\w+|FSDP_(VERSION|RESHARD_AFTER_FORWARD|AUTO_WRAP_POLICY|STATE_DICT_TYPE)"
-)
-# Steps before the training that are a user's own: they make folders, fetch and unpack things, change the directory.
-OWN_STEPS = word_set(
-    "mkdir cp mv ln rsync tar unzip wget curl cd pip pip3 touch rm git huggingface-cli ulimit umask 7z gunzip zip dvc"
 )
 # Variables that exist on one site only and name a place on its file systems.
 SITE_VARIABLE = (

@@ -1,4 +1,4 @@
-"""The user's own part of a script: program, arguments, variables, set-up steps, and what cannot go along."""
+"""The user's own part of a script: program, arguments, variables, and the files that it writes for the program."""
 
 from __future__ import annotations
 
@@ -19,17 +19,11 @@ from graph.porting.ownership import is_machine_variable
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
 from knowledge.types import Variable
-from knowledge.word_lists import word_set
 
-END = "END_OF_FILE"
-BLOCKS = ("if_statement", "for_statement", "while_statement", "list", "case_statement")
-# What may stand around steps in a block that is carried to the letter.
-AROUND_STEPS = word_set("[ [[ test echo printf true false : sleep break continue wait")
 # Text of a file that is made for the old launch, not for the program.
 OF_LAUNCH = re.compile(
     r"\b(srun|mpirun|mpiexec|torchrun|accelerate|deepspeed|slots=|scontrol|num_machines|distributed_type)"
 )
-FILE_NAME = re.compile(r"\.(json|ya?ml|toml|cfg|ini|txt)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from graph.porting.wishes import own_mail
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.masking import hide
 from knowledge.types import (
     FRAMEWORKS,
     STRATEGIES,
@@ -135,7 +136,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     if placed is None:
         raise InputError(ELSEWHERE.format(script.training.line if script.training else 0))
     bundle = replace(render(decided), script=placed.text)
-    decided = replace(decided, user_setup=())
+    decided = replace(decided, user_setup=(), args=tuple(map(hide, decided.args)))
     return Ported(script, record, part, decided, bundle, (*notes, *placed.notes), placed.account)
 
 

@@ -1,5 +1,4 @@
-"""A script that works on one machine, for another: every statement carried, replaced or named, and the result"
-" checked."""
+"""A script that works on one machine, for another: the person's lines with the new machine's parts, and checked."""
 
 from __future__ import annotations
 

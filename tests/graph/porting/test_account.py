@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,6 +171,27 @@ def test_a_launch_held_in_a_variable_is_found() -> None:
 def test_a_key_is_not_copied() -> None:
     made = ported(HEAD + "export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz12345678\n" + LAUNCH)
     assert "hf_abc" not in made.bundle.script + str(made.account) + str(made.notes)
+
+
+@pytest.mark.parametrize("text", ["wandb login {}\n", "curl -H 'Authorization: Bearer {}' x\n", "# wandb login {}\n"])
+def test_a_key_in_any_line_is_asked_of_the_shell(text: str) -> None:
+    key = "0123456789abcdef0123456789abcdef01234567"
+    made = ported(HEAD + text.format(key) + LAUNCH.rstrip() + f" --hf_token hf_{key[:30]}Ab\n")
+    assert key[:30] not in made.bundle.script + str(made.account) + str(made.notes) + str(made.plan)
+    assert "--hf_token ${KEY_" in made.bundle.script
+    assert subprocess.run(["bash", "-n"], input=made.bundle.script, text=True, check=False).returncode == 0
+
+
+def test_a_file_that_is_read_may_set_a_place() -> None:
+    line = "cp $STORE_OF_MINE/x .\n"
+    assert "STORE_OF_MINE:?" in ported(HEAD + line + LAUNCH).bundle.script
+    assert "STORE_OF_MINE:?" not in ported(HEAD + "source ./places.sh\n" + line + LAUNCH).bundle.script
+    assert "STORE_OF_MINE:?" in ported(HEAD + "source v/bin/activate\n" + line + LAUNCH).bundle.script
+
+
+def test_a_program_that_starts_its_own_processes_is_told_of() -> None:
+    made = ported(HEAD + LAUNCH.rstrip() + " --multiprocessing-distributed\n")
+    assert "take it out" in " ".join(note.says for note in made.notes)
 
 
 def test_a_place_that_nothing_sets_stops_the_script() -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from graph.extraction.commands import Command
+from graph.extraction.commands import Assignment, Command
 from graph.extraction.launch_shape import root_of
 from graph.extraction.places import (
     ASSIGNMENTS,
@@ -40,6 +41,8 @@ ENTERS = re.compile(r"\bactivate\b|(lmod|modules)[\w./-]*/init|profile\.d/|conda
 BESIDE = word_set("[ [[ test echo printf true false : exit set which source .")
 # Names that the new script sets itself, and what others like them stand for there.
 OURS = word_set("MASTER_ADDR MASTER_PORT WORLD_SIZE NNODES RANKS_PER_NODE")
+READS = word_set("read mapfile readarray")
+FIRST_ONE = re.compile(r"head -(n ?)?1\b|sed -n 1p|\bhostname\b(?!s)|NR ?== ?1")
 MADE_OF_HOSTS = re.compile(r"[\"'(]*(\$\(|`|\$\{?(SLURM_(JOB_)?NODELIST|PBS_NODEFILE|LSB_\w*HOST\w*)\b)")
 LEADS = "(master|head|main|primary|rank0|first|rdzv)"
 ROLES = tuple(
@@ -53,28 +56,28 @@ ROLES = tuple(
         (rf"{LEADS}\w*(addr\w*|ip|host\w*|node\w*)|nodes?_?ip|host_?addr", "MASTER_ADDR"),
     )
 )
+# A command's line and first word.
+Place = tuple[int, str]
 NAMED = re.compile(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
 SITE_PATH = re.compile(
     r"(?<![\w$}./])/(?!tmp\b|dev\b|proc\b|etc\b|usr\b|bin\b|opt\b|root\b|workspace\b)[\w.@-]+/[\w./@{}$-]*"
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class Placing:
     """What the walk over the old script gathers."""
 
     script: ReadScript
-    text: str
     source: Cluster | None
     target: Cluster
-    launches: dict[tuple[int, str], Command]
+    counts: tuple[int | None, int | None]
+    """GPUs a node and in all, as the old script asks for them."""
     removed: list[tuple[Node, str, str]] = field(default_factory=list)
     """(statement, software | setting | launcher, what takes its place)"""
     started: list[tuple[Node, Node, Command]] = field(default_factory=list)
     """(command, the outermost statement that holds it, the launch as it was read)"""
     steps: list[tuple[Node, Command]] = field(default_factory=list)
-    counts: tuple[int | None, int | None] = (None, None)
-    """GPUs a node and in all, as the old script asks for them."""
     kept: list[Node] = field(default_factory=list)
     workers: set[str] = field(default_factory=set)
     """Files that the old launcher starts, as they are written to."""
@@ -84,8 +87,40 @@ class Placing:
     first: int = -1
     """Where the first statement stands that the machine's own lines take the place of, outside of any block."""
 
+    @property
+    def text(self) -> str:
+        return self.script.text
 
-def launch_commands(script: ReadScript) -> dict[tuple[int, str], Command]:
+    @cached_property
+    def launches(self) -> dict[Place, Command]:
+        return launch_commands(self.script)
+
+    @cached_property
+    def launches_at(self) -> dict[int, Command]:
+        """By the line alone."""
+        return {line: one for (line, _), one in reversed(self.launches.items())}
+
+    @cached_property
+    def started_beside(self) -> dict[Place, Command]:
+        """The commands of the script's own text that the old machine's launcher starts."""
+        outer = [one for one in self.script.commands if one.outer is None and one.chain.layers]
+        return {place(one): one for one in reversed(outer) if one.chain.layers[0].kind == "parallel"}
+
+    @cached_property
+    def values(self) -> dict[str, Assignment]:
+        """The last value that each variable is given."""
+        return {one.name: one for one in self.script.assignments}
+
+    @cached_property
+    def named(self) -> ReadScript:
+        """The script read again, the person's variables as names; as it was where that changes the launch."""
+        names = frozenset(one.name for one in self.script.assignments if not is_launch(one.value))
+        named = read_script(self.text, kept=names)
+        same = named.training is not None and same_launch(self.script, named, names)
+        return named if same else self.script
+
+
+def launch_commands(script: ReadScript) -> dict[Place, Command]:
     """The training and what is started like it, by the place of the statement that starts it."""
     training = script.training
     assert training is not None and training.chain.program is not None
@@ -110,7 +145,7 @@ def is_single(command: Command) -> bool:
     return [plain(value) for value in told] == ["1"]
 
 
-def place(command: Command) -> tuple[int, str]:
+def place(command: Command) -> Place:
     return command.line, command.written[0] if command.written else ""
 
 
@@ -127,7 +162,7 @@ def visit(node: Node, walk: Placing, top: Node | None = None) -> int:
             if top is None and walk.first < 0:
                 walk.first = one.start_byte
         used = top is None and walk.first < 0 and one.type != "function_definition"
-        if used and (walk.started or any(uses(source_of(one, walk.text), name) for name in OURS)):
+        if used and (walk.started or OURS & words_in(source_of(one, walk.text))):
             walk.first = one.start_byte
     if first is not None and not main and (kept or node.type in ("compound_statement", "case_item")):
         fill(first, walk)
@@ -155,10 +190,6 @@ def fill(first: Node, walk: Placing) -> None:
     """A body may not be empty: `:` stands where its first statement stood."""
     at = gone(walk.text, first).start
     walk.fillers.append(Change(at, at, ":\n" if at < first.start_byte or walk.text[at - 1 : at] == "\n" else ": ; "))
-
-
-def has_else(node: Node) -> bool:
-    return any(one.type in ("else_clause", "elif_clause") for one in node.named_children)
 
 
 def is_mixed(node: Node, walk: Placing) -> bool:
@@ -230,10 +261,10 @@ def find(command: Node, walk: Placing) -> Command | None:
     if not words:
         return None
     first, line = source_of(words[0], walk.text), line_of(command)
-    if (line, first) in walk.launches:
-        return walk.launches[line, first]
+    if found := walk.launches.get((line, first)):
+        return found
     held = first == "eval" or first.startswith(("$", '"$'))
-    return next((one for (at, _), one in walk.launches.items() if held and at == line), None)
+    return walk.launches_at.get(line) if held else None
 
 
 def source_of(node: Node, text: str) -> str:
@@ -296,30 +327,27 @@ def step_of(command: Node, walk: Placing) -> Command | None:
     words = words_of(command)
     if not words:
         return None
-    at = (line_of(command), source_of(words[0], walk.text))
-    for one in walk.script.commands:
-        if one.outer is None and place(one) == at and one.chain.layers and one.chain.layers[0].kind == "parallel":
-            return one
-    return None
+    return walk.started_beside.get((line_of(command), source_of(words[0], walk.text)))
 
 
 def keep_used(walk: Placing) -> None:
-    """Settings that what stays uses come back, under the names that the new script has for them."""
-    while True:
-        used = used_text(walk)
-        again = [one for one in walk.removed if one[1] == "setting" and not is_told(one, used, walk)]
-        if not again:
-            return
-        walk.removed = [one for one in walk.removed if one not in again]
-        walk.kept += [node for node, *_ in again]
-
-
-def is_told(one: tuple[Node, str, str], used: str, walk: Placing) -> bool:
-    """Whether nothing misses a setting: nobody uses it, or the new script sets what it stands for."""
-    return all(name in OURS or not uses(used, name) or role_of(name, walk) for name in names_in(one[0], walk))
-
-
-READS = word_set("read mapfile readarray")
+    """Settings that what stays uses come back, but for those that the new script has a name for."""
+    used = used_names(walk)
+    open_ones = [(one, names_in(one[0], walk)) for one in walk.removed if one[1] == "setting"]
+    open_ones = [(one, names) for one, names in open_ones if any(name not in OURS for name in names)]
+    again = {0}
+    back = set[int]()
+    while again:
+        again = {
+            one[0].id
+            for one, names in open_ones
+            if one[0].id not in back and any(n in used and n not in OURS and not role_of(n, walk) for n in names)
+        }
+        back |= again
+        came = [one[0] for one, _ in open_ones if one[0].id in again]
+        walk.kept += came
+        used |= words_in("\n".join(value for node in came for _, value in sets(node, walk.text)))
+    walk.removed = [one for one in walk.removed if one[0].id not in back]
 
 
 def read_names(node: Node, walk: Placing) -> list[str]:
@@ -333,8 +361,8 @@ def read_names(node: Node, walk: Placing) -> list[str]:
 
 def reads_gone(node: Node, walk: Placing) -> bool:
     """Whether a statement reads a list of nodes that went."""
-    text = source_of(node, walk.text)
-    return any(re.search(rf"\$\{{?{name}\b", text) for one, *_ in walk.removed for name in names_in(one, walk))
+    read = set(NAMED.findall(source_of(node, walk.text)))
+    return any(name in read for one, *_ in walk.removed for name in names_in(one, walk))
 
 
 def names_in(node: Node, walk: Placing) -> list[str]:
@@ -345,18 +373,16 @@ def names_in(node: Node, walk: Placing) -> list[str]:
     return list(dict.fromkeys(name for one in found for name, _ in sets(one, walk.text)))
 
 
-FIRST_ONE = re.compile(r"head -(n ?)?1\b|sed -n 1p|\bhostname\b(?!s)|NR ?== ?1")
-
-
-def uses(text: str, name: str) -> bool:
-    return re.search(rf"(?<![\w-]){name}(?![\w-])", text) is not None
+def words_in(text: str) -> set[str]:
+    """The names in a text, with and without a sign before them; a part of a word with hyphens is none."""
+    return set(re.findall(r"(?<![\w-])[A-Za-z_]\w*(?![\w-])", text))
 
 
 def role_of(name: str, walk: Placing) -> str:
     """The new script's name for what a variable of the old launch held; empty where it held something else."""
-    told = walk.script.value_of(name) or ""
+    held = walk.values.get(name)
+    told, written = (held.value, held.written) if held else ("", "")
     ours = next((ours for pattern, ours in ROLES if pattern.fullmatch(name)), "")
-    written = next((one.written for one in reversed(walk.script.assignments) if one.name == name), "")
     if not ours and is_host_list(written) and FIRST_ONE.search(written):
         return "MASTER_ADDR"
     if ours == "RANKS_PER_NODE":
@@ -366,19 +392,22 @@ def role_of(name: str, walk: Placing) -> str:
     return ours
 
 
-def used_text(walk: Placing) -> str:
-    """The statements that stay, without the names that they set, and the programs' own words."""
+def used_names(walk: Placing) -> set[str]:
+    """The names in the statements that stay, but for those that they only set, and in the programs' own words."""
     texts = [source_of(one, walk.text) for one in walk.kept if one.type not in ASSIGNMENTS]
     texts += [value for one in walk.kept if one.type in ASSIGNMENTS for _, value in sets(one, walk.text)]
     texts += [heads(one, walk.text) for one in blocks_of(walk)]
-    texts += [words for node, _, launch in walk.started if (words := program_text(node, launch, walk))]
-    return "\n".join(texts)
+    texts += [program_text(node, launch, walk) for node, _, launch in walk.started]
+    return words_in("\n".join(texts))
 
 
 def blocks_of(walk: Placing) -> Iterator[Node]:
+    """Each block that holds something that stays, once."""
+    seen = set[int]()
     for node in [*walk.kept, *(node for node, *_ in walk.started)]:
         above = node.parent
-        while above is not None:
+        while above is not None and above.id not in seen:
+            seen.add(above.id)
             yield above
             above = above.parent
 
@@ -395,11 +424,11 @@ def program_text(command: Node, launch: Command, walk: Placing) -> str:
     if program is None:
         return ""
     words = words_of(command)
-    if launch.outer is not None and (inner := inner_text(launch, walk.script)):
+    if launch.outer is not None and (inner := inner_text(launch, walk)):
         return with_arguments(inner, words, walk.text)
     at = entry_word([source_of(one, walk.text) for one in words], launch, walk.script)
     if at is None:
-        return " ".join((inner_text(launch, walk.script), *launch.redirects)).strip()
+        return " ".join((inner_text(launch, walk), *launch.redirects)).strip()
     return walk.text[words[at].start_byte : words[-1].end_byte]
 
 
@@ -447,15 +476,14 @@ def entry_word(words: list[str], launch: Command, script: ReadScript) -> int | N
     return None
 
 
-def inner_text(launch: Command, script: ReadScript) -> str:
+def inner_text(launch: Command, walk: Placing) -> str:
     """The program's words in a text that a shell of the launch runs, the person's variables as names."""
-    names = frozenset(one.name for one in script.assignments if not is_launch(one.value))
-    named = read_script(script.text, kept=names)
-    if named.training is None or not (launch is script.training and same_launch(script, named, names)):
-        named = script
-    same = [one for one in named.commands if one.line == launch.line and one.chain.program]
-    for one in same:
-        at = entry_word(list(one.written), one, script)
-        if at is not None and entry_word(list(launch.written), launch, script) is not None:
-            return " ".join(one.written[at:])
+    script = walk.script
+    if entry_word(list(launch.written), launch, script) is None:
+        return ""
+    for one in (walk.named if launch is script.training else script).commands:
+        if one.line == launch.line and one.chain.program:
+            at = entry_word(list(one.written), one, script)
+            if at is not None:
+                return " ".join(one.written[at:])
     return ""
