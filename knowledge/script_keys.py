@@ -36,7 +36,8 @@ def keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
 
 def all_keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
     """The text in which also keys that stand in other lines (an argument, a login) are asked of the shell, under names
-    of their own, and what is told of that. A remark keeps the mark of what was hidden."""
+    of their own, and what is told of that. A remark and a file of a
+    private key keep the mark of what was hidden."""
     rows, told = text.split("\n"), list[str]()
     for at, row in enumerate(rows):
         hidden = hide(row)
@@ -51,7 +52,7 @@ def all_keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
             rows[at] += (f"'\"{asked}\"'" if rows[at].count("'") % 2 else asked) + part
             told.append(SAYS.format(name))
     made = "\n".join(rows)
-    return (made if hide(made) == made else hide(made)), tuple(told)
+    return hide(made) if "PRIVATE KEY" in made else made, tuple(told)
 
 
 def is_key(value: str, row: str) -> bool:

@@ -7,12 +7,12 @@ import json
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
-from difflib import unified_diff
 from pathlib import Path
 
 from assistant.errors import InputError
 from assistant.reading import shown_script
 from assistant.saving import in_the_way, save
+from graph.changes import lines_of
 from graph.planning.request_fields import array_of, variable_of, with_fields
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -94,7 +94,7 @@ def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster)
     if isinstance(made, Refusal):
         return refuse(made, options.json)
     ported = made.ported
-    rows = difference(ported.source.text, ported.bundle.script)
+    rows = lines_of("your script", hide(ported.source.text), ported.bundle.name, ported.bundle.script)
     answer: dict[str, object] = {
         "bundle": asdict(ported.bundle),
         "plan": asdict(ported.plan),
@@ -112,11 +112,6 @@ def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster)
     print(f"statements of the old script: {counts(ported.account)} (--json lists them)", file=sys.stderr)
     tell(ported.plan, ported.bundle, options.output)
     return 0
-
-
-def difference(before: str, after: str) -> list[str]:
-    """The lines that went and came, with those round them; keys of the old script hidden."""
-    return list(unified_diff(hide(before).splitlines(), after.splitlines(), "before", "now", lineterm=""))
 
 
 def tell_findings(findings: Iterable[Finding]) -> None:

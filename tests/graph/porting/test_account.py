@@ -189,6 +189,30 @@ def test_a_file_that_is_read_may_set_a_place() -> None:
     assert "STORE_OF_MINE:?" in ported(HEAD + "source v/bin/activate\n" + line + LAUNCH).bundle.script
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "load() {\n  module load x\n}\nload\n",
+        "if [ -d v ]; then\n  source v/bin/activate\nelse\n  pip install torch\nfi\n",
+        "if [ -d v ]; then module load x; else echo none; fi\n",
+        "if [ -d v ]; then\n  module load x\nfi\n",
+        "case $X in\n  a) module load x ;;\n  b) echo b ;;\nesac\n",
+        "module load a; echo b; module load c\n",
+    ],
+)
+def test_what_is_taken_out_leaves_a_shell_that_can_be_read(text: str) -> None:
+    made = ported(HEAD + text + LAUNCH).bundle.script
+    assert "load x" not in made and "v/bin" not in made
+    done = subprocess.run(["bash", "-n"], input=made, text=True, capture_output=True, check=False)
+    assert done.stderr == ""
+
+
+def test_directives_below_the_first_command_go_to_the_top() -> None:
+    lsf = "#!/bin/bash\nset -x\n#BSUB -nnodes 1\n#BSUB -W 60\njsrun -n 6 python t.py --ddp\n"
+    made = ported(lsf).bundle.script
+    assert made.index("#SBATCH") < made.index("set -x")
+
+
 def test_a_program_that_starts_its_own_processes_is_told_of() -> None:
     made = ported(HEAD + LAUNCH.rstrip() + " --multiprocessing-distributed\n")
     assert "take it out" in " ".join(note.says for note in made.notes)
