@@ -10,7 +10,7 @@ from graph.usecases.write_script import findings_of
 from knowledge.cluster import Cluster
 from knowledge.types import Finding, JobRequest, Refusal
 
-SHOWN = tuple(name for name in GOES_ALONG if name not in ("setup", "variables"))
+SHOWN = tuple(name for name in GOES_ALONG if name not in ("args", "setup", "variables"))
 
 
 @dataclass(frozen=True, slots=True)
