@@ -32,20 +32,19 @@ from graph.extraction.training import layers_of
 from graph.porting.account import AccountLine
 from graph.porting.arguments import RANKS
 from graph.porting.collector import Collector, PortNote
+from graph.porting.inner import inner_steps
 from graph.porting.own_names import JOB_ID
 from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.parts import UserPart
 from graph.porting.walk import (
-    ENTERS,
     OURS,
     SITE_PATH,
-    SOFTWARE,
     Placing,
     entry_word,
     is_host_list,
-    is_settings,
     is_single,
     keep_used,
+    listed,
     name_of,
     names_in,
     program_text,
@@ -68,6 +67,8 @@ from templates.quoting import shell_word
 from templates.render import folded, render
 
 PROGRAM = '"${PROGRAM[@]}"'
+# Where the steps stand that each task takes before the program.
+INNER = "each-task-first"
 # What the old scheduler tells a batch script, by what the new script has for it.
 TOLD = {
     "SLURM_NTASKS": "WORLD_SIZE", "SLURM_NPROCS": "WORLD_SIZE", "SLURM_NTASKS_PER_NODE": "RANKS_PER_NODE",
@@ -97,9 +98,7 @@ OWN_DIRECTIVES = word_set(
 OF_THE_SITE = word_set("licenses nodelist reservation exclude clusters")
 SIGNS: dict[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
 ARRAYS: dict[Scheduler, str] = {"slurm": "#SBATCH --array={}", "pbs": "#PBS -J {}"}
-# Steps of each task that may be taken before the launch instead.
-MAY_MOVE = word_set("cd mkdir ulimit umask")
-MOST_SHOWN, MOST_PLACES = 5, 15
+MOST_PLACES = 15
 # An argument that names a task's rank, with its option.
 OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
 # What a person puts between launcher and program.
@@ -130,12 +129,14 @@ class OldScript:
 
 @dataclass(frozen=True, slots=True)
 class NewPlan:
-    """What was decided for the target. said: variables that were given beside the script; args: whether these were."""
+    """What was decided for the target. said: variables that were given beside the script; args: whether these were;
+    boxed: whether the program runs in the old script's container."""
 
     plan: LaunchPlan
     target: Cluster
     said: tuple[Variable, ...] = ()
     args: bool = False
+    boxed: bool = False
 
 
 def in_place(old: OldScript, new: NewPlan) -> Placed | None:
@@ -157,7 +158,7 @@ class Writer:
     def __init__(self, walk: Placing, old: OldScript, new: NewPlan) -> None:
         self.walk, self.before, self.plan, self.said_args = walk, old.plan, new.plan, new.args
         self.text, plan, said = walk.text, new.plan, new.said
-        self.entry = old.part.entry
+        self.entry, self.boxed = old.part.entry, new.boxed
         self.notes: list[PortNote] = []
         self.changes: list[Change] = []
         set_here = {one.name for one in walk.script.assignments}
@@ -170,7 +171,12 @@ class Writer:
         own = tuple(one for one in said if one.name not in set_here)
         drawn = replace(plan, user_variables=(*own, *handed), user_setup=(), late_args=())
         self.handed = {f"export {one.name}=''" for one in handed}
+        wrapper = f"{plan.launch.wrapper or ''} {INNER}".strip()
+        drawn = replace(drawn, launch=replace(plan.launch, wrapper=wrapper))
         self.parts = sections(render(drawn).script)
+        for name, body in self.parts.items():
+            if not name.startswith("Launch"):
+                self.parts[name] = [row.replace(f"{INNER} ", "") for row in body]
         self.extra = program_words(plan)[len(program_words(replace(plan, framework="pytorch"))) :]
 
     def note(self, line: int, says: str) -> None:
@@ -188,7 +194,7 @@ class Writer:
         used = used_names(walk)
         for node, kind, _ in walk.removed:
             self.changes.append(self.instead(node, used) if kind == "setting" else gone(self.text, node))
-        self.changes += walk.fillers
+        self.changes += [*walk.fillers, *(one for changes in walk.lists.values() for one in changes)]
         self.values()
         self.hosts()
         self.files()
@@ -214,6 +220,10 @@ class Writer:
             self.note(0, f"{says} has to read these.")
         entry = (plain(training.chain.program.entry) if training.chain.program else "") or " "
         before = " ".join(training.written).partition(entry)[0]
+        interpreter = training.chain.program.interpreter if training.chain.program else ""
+        if "/" in interpreter or "$" in interpreter:
+            says = f"{listed([interpreter])} ran the program: the new launch takes the Python of the environment above."
+            self.note(training.line, says)
         if "--multiprocessing-distributed" in self.plan.args:
             says = "--multiprocessing-distributed makes the program start a process a GPU itself: take it out, the new"
             self.note(training.line, f"{says} launch starts them.")
@@ -329,7 +339,11 @@ class Writer:
             for row in next((body for name, body in self.parts.items() if name.startswith("The program")), [])
             if "PROGRAM+=" in row or "_PARALLEL=" in row
         ]
-        setup = self.inner_steps(launch)
+        steps = inner_steps(launch, self.walk, self.boxed)
+        for one in steps.notes:
+            self.note(one.line, one.says)
+        setup = [*steps.rows]
+        lines = lines.replace(f"{INNER} ", steps.first)
         if lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
             setup += [f"PROGRAM=({words})", *program]
         else:
@@ -355,32 +369,6 @@ class Writer:
         if written:
             self.changes.append(Change(start, start, "\n".join(written) + "\n"))
         return True
-
-    def inner_steps(self, launch: Command) -> list[str]:
-        """What each task did before the program, as lines before the launch; what it did behind it is told."""
-        if launch.outer is None:
-            return []
-        script, rows, title = self.walk.script, list[str](), self.walk.target.title
-        for set_ in script.assignments:
-            within_it = launch.outer.line <= set_.line <= launch.line and "bash -c" in " ".join(set_.inside)
-            if within_it and not is_settings(set_.name, set_.written, self.walk):
-                rows.append(f"export {set_.name}={set_.written}")
-        beside = [one for one in script.commands if one.outer is launch.outer and one.argv]
-        for number, one in enumerate(beside):
-            whole, name = " ".join((*one.written, *one.redirects)), one.name.rsplit("/", 1)[-1]
-            if one is launch or name in ("echo", "set", "export", "true"):
-                continue
-            shown = listed([whole])
-            if name in SOFTWARE or (name in ("source", ".", "eval") and ENTERS.search(whole)):
-                self.note(one.line, f"{shown} stood inside the launch: {title} has its own software.")
-            elif number > beside.index(launch):
-                self.note(one.line, f"{shown}: each task ran it behind the program or where that failed; left out.")
-            elif name in MAY_MOVE and one.inside == launch.inside:
-                rows.append(whole)
-                self.note(one.line, f"{shown}: each task ran it before the program; it runs once now, before all.")
-            else:
-                self.note(one.line, f"{shown}: each task ran it before the program; it is left out, run it first.")
-        return rows
 
     def without_ranks(self, words: str, line: int) -> str:
         """The words without arguments that name a task's rank, which the batch script does not know."""
@@ -535,6 +523,11 @@ class Writer:
         return (self.walk.target.node_type(queue.node_types[0]).cpu.cores or 0) // max(1, self.plan.ranks_per_node)
 
     @property
+    def stays_here(self) -> bool:
+        """Whether the script is written anew for the machine that it was for."""
+        return self.walk.source is not None and self.walk.source.id == self.walk.target.id
+
+    @property
     def scheduler(self) -> Scheduler:
         """The old script's; the new one's where it names none."""
         first = self.walk.script.directives[:1]
@@ -557,6 +550,11 @@ class Writer:
         if software:
             says = f"{listed(software)}: left out, {title}'s own are loaded; *environment NAME* (`--env`) takes yours."
             self.note(0, says)
+        for one in self.walk.kept:
+            for node in within(one, ("command",)):
+                if name_of(node) in ("source", ".") and not self.stays_here:
+                    shown = listed([source_of(node, self.text)])
+                    self.note(line_of(node), f"{shown} stays: take out what it loads or sets for the old machine.")
         settings = [one for one, kind, _ in self.walk.removed if kind == "setting"]
         names = [name for one in settings for name in names_in(one, self.walk)]
         known = facts_variables(self.walk.source) if self.walk.source else frozenset[str]()
@@ -578,7 +576,7 @@ class Writer:
     def guarded(self, text: str) -> str:
         """The text with lines that stop it where the new machine does not set a name, and notes on places."""
         walk = self.walk
-        if walk.source is not None and walk.source.id == walk.target.id:
+        if self.stays_here:
             return text
         collector = Collector(walk.script, walk.source, walk.target, {})
         collector.variables = {one.name: one for one in read_variables(text)}
@@ -624,13 +622,6 @@ class Writer:
             inner = next(bodies(node), None) if node in self.walk.blocks else None
             last = max(line_of(node), line_of(inner) - 1) if inner is not None else node.end_point[0] + 1
             yield AccountLine(line_of(node), last, hide(shown), fate, why)  # type: ignore[arg-type]
-
-
-def listed(texts: Iterable[str]) -> str:
-    """The first few, and how many more there are."""
-    shown = [f"`{hide(' '.join(one.split())[:80])}`" for one in texts]
-    more = f" and {len(shown) - MOST_SHOWN} more" if len(shown) > MOST_SHOWN + 1 else ""
-    return ", ".join(shown[: MOST_SHOWN if more else None]) + more
 
 
 def read_variables(text: str) -> Iterable[Variable]:

@@ -16,7 +16,6 @@ from graph.porting.collector import PortNote
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.launcher_options import launcher_table
-from knowledge.masking import hide
 from knowledge.types import LaunchPlan
 from knowledge.word_lists import word_set
 
@@ -35,7 +34,7 @@ KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
 
 
 def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: LaunchPlan) -> tuple[PortNote, ...]:
-    """Notes on the queue, the account, the container, wishes in directives, and launcher options."""
+    """Notes on the queue, the account, wishes in directives, and launcher options."""
     source = catalogue().find(record.machine) if record.machine else None
     old = source.title if source else "the old machine"
     notes = []
@@ -45,11 +44,6 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
         notes.append(PortNote(line(script, "partition", "queue", "qos"), says))
     if record.account and record.account != decided.account:
         notes += account_note(script, record.account, old, target, decided)
-    if record.container:
-        says = f"Container {record.container} is not carried over: {target.title}'s own software is loaded instead."
-        told = [f"{name} {plain(value)}" for layer in script.layers if layer.kind == "container"
-                for name, value in layer.options if value and plain(value) != record.container]  # fmt: skip
-        notes.append(PortNote(0, f"{says} It was started with {hide(', '.join(told))}." if told else says))
     notes += [*constraint_note(script, old, decided), *behaviour_notes(script, decided)]
     spawners = [layer for layer in script.layers if layer.kind == "spawner"]
     notes += [note for layer in spawners for note in launcher_notes(script, layer, decided)]

@@ -19,11 +19,13 @@ from graph.extraction.shell_words import plain
 from graph.porting.account import AccountLine
 from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import PortNote
+from graph.porting.container import own_container
 from graph.porting.in_place import NewPlan, OldScript, in_place
 from graph.porting.layout import layout_note, planned, spread_evenly
 from graph.porting.lost import lost, own_config, precision_of
 from graph.porting.parts import UserPart, user_part
 from graph.porting.wishes import own_mail
+from graph.verification.checks.subject import Subject
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -60,6 +62,10 @@ SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NO
 
 
 BASH = "#!/bin/bash\n"
+ONE_A_NODE = (
+    "The old launch starts one process a node, which has to take all of its GPUs itself, and so does the new one; for "
+    "one a GPU say how many processes a node gets."
+)
 ELSEWHERE = (
     "line {} starts the training with words that stand elsewhere (in a function, a list, a text that the script writes "
     "or submits): write the launch out there, or give that text as the script"
@@ -110,6 +116,10 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     request = replace(
         request, output=request.output or own_output(script, target), mail=request.mail or own_mail(script)
     )
+    request, one_each = as_many_a_node(request, script, record, source)
+    notes += one_each
+    request, boxed = own_container(script, record, (source, target), request)
+    notes += boxed
     decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided
@@ -120,18 +130,17 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late), request.job_name))
     said_args = changes is not None and changes.args is not None
     decided, threads = own_threads(decided, target)
-    decided, batch = keep_batch(
-        replace(decided, user_setup=part.files), None if said_args else own_request(record, part).total_gpus
-    )
+    before = None if said_args or request.processes_per_node else own_request(record, part).total_gpus
+    decided, batch = keep_batch(replace(decided, user_setup=part.files), before)
     notes += (*more, *batch, *threads, *counted, *lost(script, record, target, decided))
     from templates.render import render
 
     own = own_request(record, part)
-    before = replace(decided, args=split(own.args), user_variables=part.variables, user_setup=part.files)
+    old = replace(decided, args=split(own.args), user_variables=part.variables, user_setup=part.files)
     beside = changes or JobRequest()
     placed = in_place(
-        OldScript(script, source, part, before, (record.gpus_per_node, own.total_gpus)),
-        NewPlan(decided, target, beside.variables, said_args),
+        OldScript(script, source, part, old, (record.gpus_per_node, own.total_gpus)),
+        NewPlan(decided, target, beside.variables, said_args, bool(request.container)),
     )
     if placed is None:
         raise InputError(ELSEWHERE.format(script.training.line if script.training else 0))
@@ -150,6 +159,20 @@ def starts_one(script: ReadScript) -> bool:
     told = [plain(value) for layer in script.layers if (value := layer.role("tasks")) is not None]
     asked = script.active.get("ntasks")
     return "remote" not in kinds and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
+
+
+def as_many_a_node(
+    request: JobRequest, script: ReadScript, record: ScriptRecord, source: Cluster | None
+) -> tuple[JobRequest, tuple[PortNote, ...]]:
+    """One process a node where the old launcher started that many on nodes of several GPUs and nothing made more."""
+    if request.processes_per_node or request.strategy == "none" or record.framework not in (None, "pytorch"):
+        return request, ()
+    launch = Subject(script.text, script, source).launch
+    if launch is None or launch.parallel is None or launch.spawner is not None or launch.open:
+        return request, ()
+    if launch.per_node != 1 or (record.gpus_per_node or 1) == 1:
+        return request, ()
+    return replace(request, processes_per_node=1), (PortNote(launch.line, ONE_A_NODE),)
 
 
 def is_plain_python(record: ScriptRecord, part: UserPart) -> bool:

@@ -6,7 +6,7 @@ Modules and environments, settings of network, ranks and nodes, and the launcher
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from graph.extraction.places import (
     bodies,
     gone,
     line_of,
+    tree_of,
     within,
     words_of,
 )
@@ -31,6 +32,7 @@ from graph.porting.own_names import same_launch
 from graph.porting.ownership import is_machine_variable
 from graph.porting.parts import is_launch
 from knowledge.cluster import Cluster
+from knowledge.masking import hide
 from knowledge.word_lists import word_set
 
 # What `conda init` writes into a shell's start file, and people into their jobs.
@@ -41,6 +43,11 @@ ENTERS = re.compile(r"\bactivate\b|(lmod|modules)[\w./-]*/init|profile\.d/|conda
 BESIDE = word_set("[ [[ test echo printf true false : exit set which source .")
 # Names that the new script sets itself, and what others like them stand for there.
 OURS = word_set("MASTER_ADDR MASTER_PORT WORLD_SIZE NNODES RANKS_PER_NODE")
+RUNS_SOFTWARE = re.compile(
+    r"(^|[;&|(`]|\b(if|while|then|do|else|!))[ \t]*"
+    r"(python[\d.]*|pip[\d.]*|uv|nvcc|ray|vllm|wandb|huggingface-cli|hf)[ \t]",
+    re.M,
+)
 READS = word_set("read mapfile readarray")
 FIRST_ONE = re.compile(r"head -(n ?)?1\b|sed -n 1p|\bhostname\b(?!s)|NR ?== ?1")
 MADE_OF_HOSTS = re.compile(r"[\"'(]*(\$\(|`|\$\{?(SLURM_(JOB_)?NODELIST|PBS_NODEFILE|LSB_\w*HOST\w*)\b)")
@@ -56,6 +63,8 @@ ROLES = tuple(
         (rf"{LEADS}\w*(addr\w*|ip|host\w*|node\w*)|nodes?_?ip|host_?addr", "MASTER_ADDR"),
     )
 )
+WHOLE_LIST = re.compile(r"\"?\$\{(\w+)\[[@*]\]\}\"?")
+MOST_SHOWN = 5
 # A command's line and first word.
 Place = tuple[int, str]
 NAMED = re.compile(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
@@ -105,6 +114,18 @@ class Placing:
         """The commands of the script's own text that the old machine's launcher starts."""
         outer = [one for one in self.script.commands if one.outer is None and one.chain.layers]
         return {place(one): one for one in reversed(outer) if one.chain.layers[0].kind == "parallel"}
+
+    @cached_property
+    def lists(self) -> dict[str, list[Change]]:
+        """The lists that hold launcher and program (`CMD=(torchrun ... train.py)`), with the launcher taken out."""
+        found = dict[str, list[Change]]()
+        for launch in self.launches.values():
+            for word in launch.written:
+                name = WHOLE_LIST.fullmatch(word)
+                changes = program_alone(name[1], launch, self.script) if name else None
+                if name and changes:
+                    found[name[1]] = changes
+        return found
 
     @cached_property
     def values(self) -> dict[str, Assignment]:
@@ -162,7 +183,8 @@ def visit(node: Node, walk: Placing, top: Node | None = None) -> int:
             if top is None and walk.first < 0:
                 walk.first = one.start_byte
         used = top is None and walk.first < 0 and one.type != "function_definition"
-        if used and (walk.started or OURS & words_in(source_of(one, walk.text))):
+        whole = source_of(one, walk.text)
+        if used and (walk.started or OURS & words_in(whole) or RUNS_SOFTWARE.search(whole)):
             walk.first = one.start_byte
     if first is not None and not main and (kept or node.type in ("compound_statement", "case_item")):
         fill(first, walk)
@@ -276,9 +298,9 @@ def name_of(command: Node) -> str:
     return (words[0].text or b"").decode().rsplit("/", 1)[-1] if words else ""
 
 
-def is_software(command: Node, walk: Placing) -> bool:
-    """Whether a command loads modules or enters an environment."""
-    name, whole = name_of(command), source_of(command, walk.text)
+def is_software(command: Node, walk: Placing, text: str = "") -> bool:
+    """Whether a command loads modules or enters an environment. text: where it stands, where that is not the script."""
+    name, whole = name_of(command), source_of(command, text or walk.text)
     if name in SOFTWARE:
         return name not in ("conda", "mamba", "micromamba", "spack") or not re.search(
             r"\b(run|install|create)\b", whole
@@ -302,6 +324,8 @@ def sets(node: Node, text: str) -> list[tuple[str, str]]:
 
 def is_settings(name: str, value: str, walk: Placing) -> bool:
     """Whether a variable is the machine's or the old launch's."""
+    if name in walk.lists:
+        return False
     if name in ("PATH", "LD_LIBRARY_PATH", "CPATH", "TMPDIR", "LD_PRELOAD"):
         return bool(walk.source and walk.source.id != walk.target.id and SITE_PATH.search(value))
     return (
@@ -424,12 +448,42 @@ def program_text(command: Node, launch: Command, walk: Placing) -> str:
     if program is None:
         return ""
     words = words_of(command)
+    listed = next((n for n, one in enumerate(words) if is_list_of(source_of(one, walk.text), walk)), None)
+    if listed is not None:
+        return walk.text[words[listed].start_byte : words[-1].end_byte]
     if launch.outer is not None and (inner := inner_text(launch, walk)):
         return with_arguments(inner, words, walk.text)
     at = entry_word([source_of(one, walk.text) for one in words], launch, walk.script)
     if at is None:
         return " ".join((inner_text(launch, walk), *launch.redirects)).strip()
     return walk.text[words[at].start_byte : words[-1].end_byte]
+
+
+def is_list_of(word: str, walk: Placing) -> bool:
+    name = WHOLE_LIST.fullmatch(word)
+    return name is not None and name[1] in walk.lists
+
+
+def program_alone(name: str, launch: Command, script: ReadScript) -> list[Change] | None:
+    """What takes all words before the program out of a list; None where the list does not tell it for certain."""
+    program, changes = launch.chain.program, list[Change]()
+    entry = plain(program.entry) if program else ""
+    for one in within(tree_of(script.text), ("variable_assignment",)):
+        held, value = one.child_by_field_name("name"), one.child_by_field_name("value")
+        if held is None or value is None or value.type != "array" or source_of(held, script.text) != name:
+            continue
+        if one.parent is None or one.parent.type != "program":
+            return None
+        words = [word for word in value.named_children if word.type != "comment"]
+        told = [
+            NAMED.sub(lambda had: script.value_of(had[1]) or had[0], source_of(word, script.text)) for word in words
+        ]
+        bare = [re.sub(r"[\"'{}]", "", text) for text in told]
+        if entry in bare:
+            at = bare.index(entry)
+            return [*changes, Change(words[0].start_byte, words[at].start_byte, "")] if at or changes else None
+        changes += [Change(words[0].start_byte, words[-1].end_byte, "")] if words else []
+    return None
 
 
 def with_arguments(inner: str, words: list[Node], text: str) -> str:
@@ -481,9 +535,24 @@ def inner_text(launch: Command, walk: Placing) -> str:
     script = walk.script
     if entry_word(list(launch.written), launch, script) is None:
         return ""
-    for one in (walk.named if launch is script.training else script).commands:
-        if one.line == launch.line and one.chain.program:
-            at = entry_word(list(one.written), one, script)
-            if at is not None:
-                return " ".join(one.written[at:])
-    return ""
+    named = walk.named if launch is script.training else script
+    like = [one for one in script.commands if is_like(one, launch)]
+    of_names = [one for one in named.commands if is_like(one, launch)]
+    one = of_names[like.index(launch)] if len(of_names) == len(like) and launch in like else None
+    at = entry_word(list(one.written), one, script) if one is not None else None
+    return " ".join(one.written[at:]) if one is not None and at is not None else ""
+
+
+def is_like(one: Command, launch: Command) -> bool:
+    """Whether a command of the same line starts the same kind of program by the same programs."""
+    program, other = one.chain.program, launch.chain.program
+    if one.line != launch.line or program is None or other is None or program.kind != other.kind:
+        return False
+    return [layer.name for layer in layers_of(one)] == [layer.name for layer in layers_of(launch)]
+
+
+def listed(texts: Iterable[str]) -> str:
+    """The first few, and how many more there are."""
+    shown = [f"`{hide(' '.join(one.split())[:80])}`" for one in texts]
+    more = f" and {len(shown) - MOST_SHOWN} more" if len(shown) > MOST_SHOWN + 1 else ""
+    return ", ".join(shown[: MOST_SHOWN if more else None]) + more

@@ -142,7 +142,7 @@ def test_what_follows_the_launch_stays_with_it() -> None:
     [
         (LAUNCH.replace("torchrun", "numactl --membind=0 torchrun"), "numactl"),
         ('srun bash -c "module load x; cd y; python train.py --lr 1"\n', "each task ran it"),
-        ('srun bash -c "curl x.sh | sh; python train.py --lr 1"\n', "it is left out, run it first"),
+        ('srun bash -c "python train.py --lr 1; touch done"\n', "`touch done`: each task ran it behind the program"),
         ("module load ffmpeg\n" + LAUNCH, "`module load ffmpeg`: left out"),
         ("export MPICH_ENV_DISPLAY=1\n" + LAUNCH, "`MPICH_ENV_DISPLAY`: left out"),
     ],

@@ -1,0 +1,100 @@
+"""What each task did around the program, in a text that a shell of the launch ran: where it goes in the new script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph.extraction.commands import Command
+from graph.extraction.places import ASSIGNMENTS, Node, tree_of, within
+from graph.extraction.shell_words import plain
+from graph.porting.collector import PortNote
+from graph.porting.walk import Placing, is_settings, is_software, listed, name_of, source_of, words_in
+from knowledge.word_lists import word_set
+from templates.quoting import shell_word
+
+# Steps of each task that may be taken before the launch instead.
+MAY_MOVE = word_set("cd mkdir ulimit umask")
+IDLE = word_set("echo set export true :")
+
+
+@dataclass(frozen=True, slots=True)
+class InnerSteps:
+    """rows: lines before the launch. first: what stands in front of the program for the steps of each task."""
+
+    rows: tuple[str, ...] = ()
+    first: str = ""
+    notes: tuple[PortNote, ...] = ()
+
+
+def inner_steps(launch: Command, walk: Placing, boxed: bool) -> InnerSteps:
+    """The steps beside a launch in a text for another shell. boxed: whether the old container goes along, with its own
+    software and folders."""
+    if launch.outer is None:
+        return InnerSteps()
+    rows, inner, notes = list(settings_of(launch, walk)), list[str](), list[PortNote]()
+    title, behind = walk.target.title, False
+    text = plain(launch.outer.chain.shell_text or ()) or "\n".join(beside(launch, walk))
+    for one in statements(tree_of(text)):
+        whole = source_of(one, text)
+        commands = list(within(one, ("command",)))
+        names = [name_of(node) for node in commands]
+        shown = listed([whole])
+        if not behind and any(starts(node, launch, text) for node in commands):
+            behind = True
+            if one.type != "command" and len(commands) > 1:
+                notes.append(PortNote(launch.line, f"{shown}: of this each task runs the program alone now."))
+        elif one.type in ASSIGNMENTS or (one.type == "command" and names[0] in IDLE):
+            continue
+        elif not boxed and commands and all(is_software(node, walk, text) for node in commands):
+            notes.append(PortNote(launch.line, f"{shown} stood inside the launch: {title} has its own software."))
+        elif behind:
+            says = f"{shown}: each task ran it behind the program or where that failed; left out."
+            notes.append(PortNote(launch.line, says))
+        elif not boxed and one.type == "command" and names[0] in MAY_MOVE:
+            rows.append(whole)
+            says = f"{shown}: each task ran it before the program; it runs once now, before all."
+            notes.append(PortNote(launch.line, says))
+        else:
+            inner.append(whole)
+    if not inner:
+        return InnerSteps(tuple(rows), "", tuple(notes))
+    read = words_in(" ".join(re.findall(r"\$\{?\w+", " ".join(inner))))
+    handed = [name for name, set_ in walk.values.items() if name in read and not set_.exported]
+    rows += [f"export {' '.join(handed)}"] if handed else []
+    steps = "\n".join((*inner, 'exec "$@"')) if any("\n" in one for one in inner) else "; ".join((*inner, 'exec "$@"'))
+    return InnerSteps(tuple(rows), f"bash -c {shell_word(steps)} steps ", tuple(notes))
+
+
+def settings_of(launch: Command, walk: Placing) -> Iterator[str]:
+    """Variables that the text sets and that are the person's."""
+    assert launch.outer is not None
+    for one in walk.script.assignments:
+        within_it = launch.outer.line <= one.line <= launch.line and "bash -c" in " ".join(one.inside)
+        if within_it and not is_settings(one.name, one.written, walk):
+            yield f"export {one.name}={one.written}"
+
+
+def beside(launch: Command, walk: Placing) -> Iterator[str]:
+    """The commands of the same text, where only these are known."""
+    for one in walk.script.commands:
+        if one.outer is launch.outer and one.argv:
+            yield " ".join((*one.written, *one.redirects))
+
+
+def statements(node: Node) -> Iterator[Node]:
+    """Each statement of a text, those of `a && b; c` one by one."""
+    for one in node.named_children:
+        if one.type == "list":
+            yield from statements(one)
+        elif one.type != "comment":
+            yield one
+
+
+def starts(node: Node, launch: Command, text: str) -> bool:
+    """Whether a command of the text is the launch, or starts what it is given (`exec "$@"`)."""
+    program = launch.chain.program
+    entry = plain(program.entry) if program else ""
+    words = re.sub(r"[\"']", "", source_of(node, text)).split()
+    return "$@" in words or (bool(entry) and (entry in words or any(word.endswith(f"/{entry}") for word in words)))
