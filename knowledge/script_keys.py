@@ -45,6 +45,8 @@ def all_keys_from_shell(text: str) -> tuple[str, tuple[str, ...]]:
             rows[at] = hidden if row.lstrip().startswith("#") else row
             continue
         parts = hidden.split("<hidden>")
+        if len(parts) == 2 and re.search(r"\s", row[len(parts[0]) : len(row) - len(parts[1])]):
+            continue  # words of a sentence: a key has no blanks
         rows[at] = parts[0]
         for part in parts[1:]:
             name = f"KEY_{len(told) + 1}"

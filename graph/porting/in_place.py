@@ -75,6 +75,7 @@ TOLD = {
     "SLURM_TASKS_PER_NODE": "RANKS_PER_NODE", "SLURM_GPUS_PER_NODE": "RANKS_PER_NODE",
     "SLURM_GPUS_ON_NODE": "RANKS_PER_NODE", "SLURM_GPUS": "WORLD_SIZE",
 }  # fmt: skip
+COUNTS = word_set("NNODES WORLD_SIZE RANKS_PER_NODE")
 NODE_COUNTS = {"SLURM_NNODES": "NNODES", "SLURM_JOB_NUM_NODES": "NNODES"}
 # One thing by each scheduler's name.
 SAME = (
@@ -83,7 +84,10 @@ SAME = (
     {"slurm": "SLURM_SUBMIT_DIR", "pbs": "PBS_O_WORKDIR", "lsf": "LS_SUBCWD", "flux": "PWD"},
     {"slurm": "SLURM_JOB_NAME", "pbs": "PBS_JOBNAME", "lsf": "LSB_JOBNAME", "flux": "FLUX_JOB_NAME"},
 )
-SYNONYMS = {"SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID"}
+SYNONYMS = {
+    "SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID", "PBS_ARRAYID": "PBS_ARRAY_INDEX",
+    "PBS_O_INITDIR": "PBS_O_WORKDIR",
+}  # fmt: skip
 COMMANDS: dict[Scheduler, re.Pattern[str]] = {
     "slurm": re.compile(r"(srun|sbatch|scontrol|squeue|sacct|sbcast|scancel|sinfo|salloc)\b"),
     "pbs": re.compile(r"(qsub|qstat|qdel|qalter|pbsdsh|pbs_tmrsh)\b"),
@@ -271,10 +275,10 @@ class Writer:
                 self.note(one.line, f"--{name} {one.value} is not carried over: it is the old machine's.")
             if name in there or name not in OWN_DIRECTIVES or (name == "array" and scheduler != self.plan.scheduler):
                 continue
-            if scheduler != self.plan.scheduler:
+            if scheduler != self.plan.scheduler and name != "error":
                 shown = f"--{name} {one.value}".strip()
                 self.note(one.line, f"{shown} is not carried over: add it in {title}'s words.")
-            elif name != "error" or not one.value.startswith("/"):
+            elif scheduler == self.plan.scheduler and (name != "error" or not one.value.startswith("/")):
                 between = "=" if one.written.startswith("--") and one.value else " "
                 own.append(f"{sign} {one.written}{between}{one.value}".rstrip())
         last = max(
@@ -325,7 +329,7 @@ class Writer:
         itself = launch is self.walk.script.training
         if itself and self.said_args:
             words = folded((self.plan.entry, *self.plan.args)).strip()
-        elif itself and self.plan.entry != self.entry:
+        elif itself and self.plan.entry not in (self.entry, "bash"):
             words = re.sub(r"^\S+", lambda _: shell_word(self.plan.entry), self.with_values(words))
         else:
             words = self.with_values(words)
@@ -556,6 +560,11 @@ class Writer:
                     shown = listed([source_of(node, self.text)])
                     self.note(line_of(node), f"{shown} stays: take out what it loads or sets for the old machine.")
         settings = [one for one, kind, _ in self.walk.removed if kind == "setting"]
+        for one in settings:
+            updated = [name for name, value in sets(one, self.text) if re.search(rf"\b{name}\b *[-+*/]", value)]
+            if any(role_of(name, self.walk) in COUNTS for name in updated):
+                shown = listed([source_of(one, self.text)])
+                self.note(line_of(one), f"{shown} changed the counts of the old launch: not carried over.")
         names = [name for one in settings for name in names_in(one, self.walk)]
         known = facts_variables(self.walk.source) if self.walk.source else frozenset[str]()
         names = [name for name in dict.fromkeys(names) if not (name in new or name in known)]

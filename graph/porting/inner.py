@@ -74,6 +74,9 @@ def settings_of(launch: Command, walk: Placing) -> Iterator[str]:
         within_it = launch.outer.line <= one.line <= launch.line and "bash -c" in " ".join(one.inside)
         if within_it and not is_settings(one.name, one.written, walk):
             yield f"export {one.name}={one.written}"
+    for name, value in launch.assignments:
+        if not is_settings(name, value, walk):
+            yield f"export {name}={shell_word(value)}"
 
 
 def beside(launch: Command, walk: Placing) -> Iterator[str]:
@@ -97,4 +100,6 @@ def starts(node: Node, launch: Command, text: str) -> bool:
     program = launch.chain.program
     entry = plain(program.entry) if program else ""
     words = re.sub(r"[\"']", "", source_of(node, text)).split()
-    return "$@" in words or (bool(entry) and (entry in words or any(word.endswith(f"/{entry}") for word in words)))
+    if "$@" in words or words == re.sub(r"[\"']", "", " ".join(launch.written)).split():
+        return True
+    return bool(entry) and (entry in words or any(word.endswith(f"/{entry}") for word in words))

@@ -21,7 +21,7 @@ from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import PortNote
 from graph.porting.container import own_container
 from graph.porting.in_place import NewPlan, OldScript, in_place
-from graph.porting.layout import layout_note, planned, spread_evenly
+from graph.porting.layout import devices_of, layout_note, planned, spread_evenly
 from graph.porting.lost import lost, own_config, precision_of
 from graph.porting.parts import UserPart, user_part
 from graph.porting.wishes import own_mail
@@ -62,6 +62,14 @@ SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NO
 
 
 BASH = "#!/bin/bash\n"
+ONE_NODE = (
+    "No number of nodes stands in the script (it may have been given when it was submitted): one node is taken; "
+    "{} takes another."
+)
+SAID_ON: dict[str, str] = {
+    "slurm": "`sbatch --nodes=N` or `--nodes N`", "flux": "`flux batch --nodes=N` or `--nodes N`",
+    "pbs": "`--nodes N`", "lsf": "`--nodes N`",
+}  # fmt: skip
 ONE_A_NODE = (
     "The old launch starts one process a node, which has to take all of its GPUs itself, and so does the new one; for "
     "one a GPU say how many processes a node gets."
@@ -116,17 +124,21 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     request = replace(
         request, output=request.output or own_output(script, target), mail=request.mail or own_mail(script)
     )
-    request, one_each = as_many_a_node(request, script, record, source)
+    request, one_each = started_alike(request, script, record, source, target)
     notes += one_each
     request, boxed = own_container(script, record, (source, target), request)
     notes += boxed
     decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided
-    if not counts_said(changes) and decided.ranks == (request.nodes or 0) * (request.gpus_per_node or 0):
+    asked = (request.nodes or 0) * (request.gpus_per_node or 0)
+    told = record.nodes or record.total_gpus
+    if told and not counts_said(changes) and decided.ranks == asked:
         more = (*layout_note(request, record, target), *more)
     args, counted = counted_args(split(request.args), record, decided)
     late = () if request.args != own_request(record, part).args else part.late
+    if script.program and script.program.kind == "script" and decided.entry_kind == "program" and part.entry[:1] == "$":
+        decided = replace(decided, entry_kind="script")  # Python ran what a variable names
     decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late), request.job_name))
     said_args = changes is not None and changes.args is not None
     decided, threads = own_threads(decided, target)
@@ -161,16 +173,19 @@ def starts_one(script: ReadScript) -> bool:
     return "remote" not in kinds and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
 
 
-def as_many_a_node(
-    request: JobRequest, script: ReadScript, record: ScriptRecord, source: Cluster | None
+def started_alike(
+    request: JobRequest, script: ReadScript, record: ScriptRecord, source: Cluster | None, target: Cluster
 ) -> tuple[JobRequest, tuple[PortNote, ...]]:
-    """One process a node where the old launcher started that many on nodes of several GPUs and nothing made more."""
-    if request.processes_per_node or request.strategy == "none" or record.framework not in (None, "pytorch"):
-        return request, ()
+    """A task of the launcher for each process where the old launch had one, and one process a node where it started
+    that many on nodes of several GPUs: a program may read the scheduler's ranks, or start processes itself."""
     launch = Subject(script.text, script, source).launch
-    if launch is None or launch.parallel is None or launch.spawner is not None or launch.open:
+    own = target.launch["pytorch"][0].launcher
+    if request.strategy == "none" or launch is None or launch.parallel is None or launch.spawner is not None:
         return request, ()
-    if launch.per_node != 1 or (record.gpus_per_node or 1) == 1:
+    if record.framework in (None, "pytorch") and not request.launcher:
+        request = replace(request, launcher=own)
+    lone = launch.per_node == 1 and not launch.open and (record.gpus_per_node or 1) > 1
+    if not lone or request.processes_per_node or record.framework not in (None, "pytorch"):
         return request, ()
     return replace(request, processes_per_node=1), (PortNote(launch.line, ONE_A_NODE),)
 
@@ -203,9 +218,10 @@ def own_request(record: ScriptRecord, part: UserPart) -> JobRequest:
     is_python = part.is_module or part.entry.endswith(".py")
     if not (total or record.gpus_per_node or record.framework or is_python):
         raise InputError(NO_GPUS.format(part.entry))
+    by_spawner = "horovod" if record.launcher == "horovodrun" else None
     if record.nodes and record.gpus_per_node:
         total = record.nodes * record.gpus_per_node
-    known = next((name for name in FRAMEWORKS if name == record.framework), None)
+    known = next((name for name in FRAMEWORKS if name == (record.framework or by_spawner)), None)
     return JobRequest(
         source_machine=record.machine,
         framework=known,
@@ -214,7 +230,7 @@ def own_request(record: ScriptRecord, part: UserPart) -> JobRequest:
         walltime=record.walltime,
         model=record.model,
         entry=f"-m {part.entry}" if part.is_module else part.entry,
-        args=shlex.join(part.args) or None,
+        args=shlex.join(re.sub(r"\s+", " ", word) for word in part.args) or None,
         variables=part.variables,
         heard=tuple(Heard(name, "script", "the script") for name in GOES_ALONG if getattr(record, name, None)),
     )
@@ -243,10 +259,22 @@ def request_for(
     if counts_said(changes):
         return replace(request, total_gpus=None), notes
     if request.total_gpus is None:
-        if record.nodes is None:
-            raise InputError("the script does not tell how many nodes and GPUs it runs on; give --nodes")
-        return replace(request, nodes=record.nodes), notes
+        if record.nodes:
+            return replace(request, nodes=record.nodes), notes
+        return one_node(request, record, target, notes)
     return spread_evenly(request, target), notes
+
+
+def one_node(
+    request: JobRequest, record: ScriptRecord, target: Cluster, notes: tuple[PortNote, ...]
+) -> tuple[JobRequest, tuple[PortNote, ...]]:
+    """One node where the script tells none, with as many GPUs as it took of each."""
+    there, here = record.gpus_per_node, devices_of(target, None)
+    says = ONE_NODE.format(SAID_ON[target.scheduler])
+    if there and there > here:
+        says += f" The old script takes {there} GPUs of a node, {target.title}'s have {here}."
+    each = min(there, here) if there else None
+    return replace(request, nodes=1, gpus_per_node=each), (*notes, PortNote(0, says))
 
 
 def counts_said(changes: JobRequest | None) -> bool:

@@ -63,8 +63,10 @@ ROLES = tuple(
         (rf"{LEADS}\w*(addr\w*|ip|host\w*|node\w*)|nodes?_?ip|host_?addr", "MASTER_ADDR"),
     )
 )
-WHOLE_LIST = re.compile(r"\"?\$\{(\w+)\[[@*]\]\}\"?")
-MOST_SHOWN = 5
+WHOLE_VALUE = re.compile(r"\"?\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?\"?")
+SHELLS = word_set("bash sh")
+WHOLE_KINDS = frozenset({"array", "string", "raw_string"})
+MOST_SHOWN, MOST_NESTED = 5, 3
 # A command's line and first word.
 Place = tuple[int, str]
 NAMED = re.compile(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
@@ -117,11 +119,12 @@ class Placing:
 
     @cached_property
     def lists(self) -> dict[str, list[Change]]:
-        """The lists that hold launcher and program (`CMD=(torchrun ... train.py)`), with the launcher taken out."""
+        """The variables that hold launcher and program (`CMD=(torchrun ... train.py)`, `CMD="torchrun ..."`) and stand
+        as such in the launch, with the launcher taken out."""
         found = dict[str, list[Change]]()
         for launch in self.launches.values():
-            for word in launch.written:
-                name = WHOLE_LIST.fullmatch(word)
+            for word in launch.written if launch.outer is None else ():
+                name = WHOLE_VALUE.fullmatch(word)
                 changes = program_alone(name[1], launch, self.script) if name else None
                 if name and changes:
                     found[name[1]] = changes
@@ -328,10 +331,10 @@ def is_settings(name: str, value: str, walk: Placing) -> bool:
         return False
     if name in ("PATH", "LD_LIBRARY_PATH", "CPATH", "TMPDIR", "LD_PRELOAD"):
         return bool(walk.source and walk.source.id != walk.target.id and SITE_PATH.search(value))
+    text = value.strip("\"'").replace("\\\n", " ")
     return (
-        is_machine_variable(name, walk.source) or is_host_list(value) or is_launch(value.strip("\"'"))
-        or is_count(name, value, walk)
-    )  # fmt: skip
+        is_machine_variable(name, walk.source) or is_host_list(value) or is_launch(text) or is_count(name, value, walk)
+    )
 
 
 def is_count(name: str, value: str, walk: Placing) -> bool:
@@ -456,34 +459,54 @@ def program_text(command: Node, launch: Command, walk: Placing) -> str:
     at = entry_word([source_of(one, walk.text) for one in words], launch, walk.script)
     if at is None:
         return " ".join((inner_text(launch, walk), *launch.redirects)).strip()
+    at -= at > 0 and source_of(words[at - 1], walk.text) in SHELLS
     return walk.text[words[at].start_byte : words[-1].end_byte]
 
 
 def is_list_of(word: str, walk: Placing) -> bool:
-    name = WHOLE_LIST.fullmatch(word)
+    name = WHOLE_VALUE.fullmatch(word)
     return name is not None and name[1] in walk.lists
 
 
 def program_alone(name: str, launch: Command, script: ReadScript) -> list[Change] | None:
     """What takes all words before the program out of a list; None where the list does not tell it for certain."""
-    program, changes = launch.chain.program, list[Change]()
-    entry = plain(program.entry) if program else ""
-    for one in within(tree_of(script.text), ("variable_assignment",)):
+    program, changes, text = launch.chain.program, list[Change](), script.text
+    entry = bare_word(plain(program.entry), script) if program else ""
+    for one in within(tree_of(text), ("variable_assignment",)):
         held, value = one.child_by_field_name("name"), one.child_by_field_name("value")
-        if held is None or value is None or value.type != "array" or source_of(held, script.text) != name:
+        if held is None or value is None or source_of(held, text) != name or value.type not in WHOLE_KINDS:
             continue
-        if one.parent is None or one.parent.type != "program":
+        above = one.parent.parent if one.parent and one.parent.type == "declaration_command" else one.parent
+        if above is None or above.type != "program":
             return None
-        words = [word for word in value.named_children if word.type != "comment"]
-        told = [
-            NAMED.sub(lambda had: script.value_of(had[1]) or had[0], source_of(word, script.text)) for word in words
-        ]
-        bare = [re.sub(r"[\"'{}]", "", text) for text in told]
-        if entry in bare:
-            at = bare.index(entry)
-            return [*changes, Change(words[0].start_byte, words[at].start_byte, "")] if at or changes else None
-        changes += [Change(words[0].start_byte, words[-1].end_byte, "")] if words else []
+        spans = words_at(value, text)
+        told = [bare_word(text[start:end], script) for start, end in spans]
+        if entry in told:
+            at = told.index(entry)
+            at -= at > 0 and told[at - 1] in SHELLS
+            return [*changes, Change(spans[0][0], spans[at][0], "")] if at or changes else None
+        if value.type != "array":
+            return None
+        changes += [Change(spans[0][0], spans[-1][1], "")] if spans else []
     return None
+
+
+def words_at(value: Node, text: str) -> list[tuple[int, int]]:
+    """Where the words of a list, or of a text in quotes, stand."""
+    if value.type == "array":
+        return [(word.start_byte, word.end_byte) for word in value.named_children if word.type != "comment"]
+    inner = text[value.start_byte + 1 : value.end_byte - 1]
+    return [
+        (value.start_byte + 1 + one.start(), value.start_byte + 1 + one.end())
+        for one in re.finditer(r"(?:[^\s\\]|\\(?!\n))+", inner)
+    ]
+
+
+def bare_word(word: str, script: ReadScript) -> str:
+    """A word without quotes and braces, the variables that have one value replaced by it."""
+    for _ in range(MOST_NESTED):
+        word = re.sub(r"[\"'{}]", "", NAMED.sub(lambda had: script.value_of(had[1]) or had[0], word))
+    return word
 
 
 def with_arguments(inner: str, words: list[Node], text: str) -> str:
@@ -513,6 +536,8 @@ def entry_word(words: list[str], launch: Command, script: ReadScript) -> int | N
     assert program is not None
     entry = plain(program.entry)
     bare = [word.replace('"', "").replace("'", "") for word in words]
+    if program.kind == "module" and (found := [n for n in range(1, len(bare)) if bare[n - 1 : n + 1] == ["-m", entry]]):
+        return found[0]
     if entry in bare:
         return bare.index(entry)
     last = entry.rsplit("/", 1)[-1]

@@ -175,7 +175,6 @@ def test_a_request_to_go_on_with_in_a_conversation() -> None:
     [
         "#SBATCH -N 2\nmodule load x\necho hello\n",
         'import torch\n\nrun = "srun torchrun a.py"\n\n\ndef main():\n    print(run)\n',
-        "#SBATCH -t 10\nsrun torchrun --nnodes=$SLURM_NNODES fit.py --ddp\n",
     ],
 )
 def test_what_cannot_be_ported_is_refused_in_one_line(text: str) -> None:
