@@ -14,6 +14,7 @@ from knowledge.cluster import Cluster, NodeType
 from knowledge.masking import hide
 from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
+from templates.quoting import shell_word
 
 SQUASH_FILE = re.compile(r"\.(sqsh|sqfs)$", re.I)
 BIND_OPTIONS = word_set("--bind -B --mount -v --volume -V --container-mounts")
@@ -28,7 +29,8 @@ def own_container(
 ) -> tuple[JobRequest, tuple[PortNote, ...]]:
     """The request with the old script's image and its folders, and what to look at; as it was where there is none or
     another environment was asked for. places: the old machine, as far as known, and the target."""
-    image = record.container
+    boxes = [layer for layer in script.layers if layer.kind == "container"]
+    image = record.container or next((plain(one.operand) for one in boxes if one.operand), "")
     source, target = places
     if not image or request.container or request.environment or is_sites_own(image, source):
         return request, ()
@@ -41,7 +43,7 @@ def own_container(
         started = f" It was started with {hide(', '.join(told))}." if told else ""
         left = f"Container {image} is not carried over: {why}; {target.title}'s own software is loaded instead."
         return request, (PortNote(0, left + started),)
-    binds, unknown = binds_of(options)
+    binds, unknown = binds_of(options, {one.name for one in script.assignments})
     known = "/" if image.startswith("/") else ""
     where = f"copy it to {target.title} and name its place there in IMAGE" if known else "it has to be had there"
     notes = [PortNote(0, f"Container {image} is kept: {where}.")]
@@ -61,7 +63,7 @@ def why_not(image: str, flags: set[str], source: Cluster | None, target: Cluster
         return f"how containers run on {target.title} is not known here"
     runtime = target.container_runtimes[0].runtime
     if "$" in image:
-        return "its place is told from outside"
+        return "its place is put together in the script"
     made_for = vendor_of(image, flags, source)
     if made_for != node.gpus.vendor:
         return f"it is made for {made_for.upper()} GPUs, {target.title} has {node.gpus.model}"
@@ -98,9 +100,23 @@ def vendor_of(image: str, flags: set[str], source: Cluster | None) -> str:
     return first_node(source).gpus.vendor if source is not None and "--nv" not in flags else "nvidia"
 
 
-def binds_of(options: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """The folders that were bound, and those whose place only the old site knew."""
+def own_options(script: ReadScript, runtime: str) -> str:
+    """Options of the old container that are neither folders nor the GPU's flag (`--pwd /work --env A=b`), in words."""
+    alike = ("apptainer", "singularity")
+    words = []
+    for layer in script.layers:
+        if layer.kind != "container" or layer.name not in alike or runtime not in alike:
+            continue
+        for name, value in layer.options:
+            if name not in BIND_OPTIONS and name not in ("--nv", "--rocm", "--nvccli"):
+                words += [name, shell_word(plain(value))] if value else [name]
+    return " ".join(words)
+
+
+def binds_of(options: list[tuple[str, str]], own: set[str]) -> tuple[list[str], list[str]]:
+    """The folders that were bound, and those whose place only the old site knew. own: names that the script sets."""
     words = [one.strip("\"'") for name, value in options if name in BIND_OPTIONS for one in value.split(",")]
     paths = [one for one in dict.fromkeys(words) if re.match(r"[/$~.]", one)]
-    unknown = [one for one in paths if set(re.findall(r"\$\{?(\w+)", one)) - EVERYWHERE or re.search(r"[`(]", one)]
+    known = EVERYWHERE | own
+    unknown = [one for one in paths if set(re.findall(r"\$\{?(\w+)", one)) - known or re.search(r"[`(]", one)]
     return [one for one in paths if one not in unknown], unknown

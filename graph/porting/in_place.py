@@ -33,14 +33,17 @@ from graph.porting.account import AccountLine
 from graph.porting.arguments import RANKS
 from graph.porting.collector import Collector, PortNote
 from graph.porting.inner import inner_steps
+from graph.porting.left import Left
 from graph.porting.own_names import JOB_ID
-from graph.porting.ownership import facts_variables, is_machine_variable
+from graph.porting.ownership import is_machine_variable
 from graph.porting.parts import UserPart
 from graph.porting.walk import (
     OURS,
+    REACHES,
     SITE_PATH,
     Placing,
     entry_word,
+    find,
     is_host_list,
     is_single,
     keep_used,
@@ -50,10 +53,10 @@ from graph.porting.walk import (
     program_text,
     role_of,
     sets,
+    some_nodes,
     source_of,
     used_names,
     visit,
-    words_in,
 )
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
@@ -75,7 +78,7 @@ TOLD = {
     "SLURM_TASKS_PER_NODE": "RANKS_PER_NODE", "SLURM_GPUS_PER_NODE": "RANKS_PER_NODE",
     "SLURM_GPUS_ON_NODE": "RANKS_PER_NODE", "SLURM_GPUS": "WORLD_SIZE",
 }  # fmt: skip
-COUNTS = word_set("NNODES WORLD_SIZE RANKS_PER_NODE")
+NODE_FILES: dict[Scheduler, str] = {"pbs": "PBS_NODEFILE", "lsf": "LSB_DJOB_HOSTFILE"}
 NODE_COUNTS = {"SLURM_NNODES": "NNODES", "SLURM_JOB_NUM_NODES": "NNODES"}
 # One thing by each scheduler's name.
 SAME = (
@@ -88,25 +91,29 @@ SYNONYMS = {
     "SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID", "PBS_ARRAYID": "PBS_ARRAY_INDEX",
     "PBS_O_INITDIR": "PBS_O_WORKDIR",
 }  # fmt: skip
-COMMANDS: dict[Scheduler, re.Pattern[str]] = {
-    "slurm": re.compile(r"(srun|sbatch|scontrol|squeue|sacct|sbcast|scancel|sinfo|salloc)\b"),
-    "pbs": re.compile(r"(qsub|qstat|qdel|qalter|pbsdsh|pbs_tmrsh)\b"),
-    "lsf": re.compile(r"(jsrun|bsub|bjobs|bkill|blaunch)\b"),
-    "flux": re.compile(r"flux\s+(run|submit|batch|alloc|job|hostlist|resource)\b"),
-}
 # Directives that ask for something of the person's, in the same words on each machine of that scheduler.
 OWN_DIRECTIVES = word_set(
     "array error open-mode signal requeue no-requeue comment begin dependency export kill-on-invalid-dep wckey"
+)
+# What the plan of the new job decides: nodes, tasks, GPUs, time, queue, who pays, names of the job and its files.
+PLANNED = word_set(
+    "nodes ntasks ntasks-per-node tasks-per-node ntasks-per-gpu ntasks-per-socket ntasks-per-core cpus-per-task "
+    "cpus-per-gpu threads-per-core hint gres gpus gpus-per-node gpus-per-task gpus-per-socket gpu gpu-bind exclusive "
+    "time time-limit walltime account project bank group group_list partition queue output error join job-name "
+    "constraint select place filesystems ncpus ngpus nslots cores-per-slot gpus-per-slot mpiprocs ompthreads span "
+    "rusage nnodes shell interactive keep wd mail mail-type mail-user mail-begin mail-end export get-user-env array "
+    "distribution cpu-bind unbuffered verbose image container-image container-mounts V S j k cwd h_rt node_f"
 )
 # Directives that name what the old site alone has.
 OF_THE_SITE = word_set("licenses nodelist reservation exclude clusters")
 SIGNS: dict[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
 ARRAYS: dict[Scheduler, str] = {"slurm": "#SBATCH --array={}", "pbs": "#PBS -J {}"}
-MOST_PLACES = 15
+MOST_PLACES, MOST_SHORT = 15, 3
+IN_LOOPS = word_set("echo printf [ [[ test let sleep wait break continue true : hostname")
 # An argument that names a task's rank, with its option.
 OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
 # What a person puts between launcher and program.
-IN_FRONT = re.compile(r"\buv run\b|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
+IN_FRONT = re.compile(r"\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
 ARITHMETIC = re.compile(r"\(\((?:[^()]|\([^()]*\))*\)\)")
 CORES = re.compile(r"\$SLURM_CPUS_PER_TASK\b|\$\{SLURM_CPUS_PER_TASK\b[^}]*\}")
 
@@ -134,13 +141,15 @@ class OldScript:
 @dataclass(frozen=True, slots=True)
 class NewPlan:
     """What was decided for the target. said: variables that were given beside the script; args: whether these were;
-    boxed: whether the program runs in the old script's container."""
+    boxed: whether the program runs in the old script's container; method_said: whether
+    framework or strategy were given beside the script, so that the program needs their options."""
 
     plan: LaunchPlan
     target: Cluster
     said: tuple[Variable, ...] = ()
     args: bool = False
     boxed: bool = False
+    method_said: bool = False
 
 
 def in_place(old: OldScript, new: NewPlan) -> Placed | None:
@@ -178,10 +187,13 @@ class Writer:
         wrapper = f"{plan.launch.wrapper or ''} {INNER}".strip()
         drawn = replace(drawn, launch=replace(plan.launch, wrapper=wrapper))
         self.parts = sections(render(drawn).script)
+        bare = replace(drawn, args=(), entry="train.py", user_variables=own)
+        self.machines_own = set(SITE_PATH.findall(render(bare).script))
         for name, body in self.parts.items():
             if not name.startswith("Launch"):
                 self.parts[name] = [row.replace(f"{INNER} ", "") for row in body]
-        self.extra = program_words(plan)[len(program_words(replace(plan, framework="pytorch"))) :]
+        more = program_words(plan)[len(program_words(replace(plan, framework="pytorch"))) :]
+        self.extra = more if new.method_said else ()
 
     def note(self, line: int, says: str) -> None:
         if PortNote(line, says) not in self.notes:
@@ -204,7 +216,9 @@ class Writer:
         self.files()
         for node, step in walk.steps:
             self.step(node, step)
-        self.left_out()
+        lines = "\n".join(row for body in self.parts.values() for row in body)
+        for told in Left(walk, self.plan, lines, self.scheduler).notes():
+            self.note(told.line, told.says)
         self.ranks_told()
         text = self.guarded(changed(self.text, self.changes, self.translated))
         text, says = keys_from_shell(text)
@@ -218,6 +232,11 @@ class Writer:
         training = self.walk.script.training
         assert training is not None
         kinds = {layer.kind for layer in layers_of(training)}
+        old = next((layer.name for layer in layers_of(training) if layer.kind == "parallel"), "")
+        new = self.plan.launch.launcher
+        if old and "spawner" not in kinds and self.plan.launch.workers == "ranks" and new != old:
+            says = f"{new} starts the tasks in {old}'s place: a program that reads {old}'s rank variables has to read"
+            self.note(0, f"{says} RANK, LOCAL_RANK and WORLD_SIZE, which the launch sets.")
         if "spawner" not in kinds and self.plan.launch.workers in ("torchrun", "accelerate") and "parallel" in kinds:
             starter = self.plan.launch.workers
             says = f"{starter} tells RANK, LOCAL_RANK and WORLD_SIZE: a program that reads the old launcher's variables"
@@ -281,10 +300,32 @@ class Writer:
             elif scheduler == self.plan.scheduler and (name != "error" or not one.value.startswith("/")):
                 between = "=" if one.written.startswith("--") and one.value else " "
                 own.append(f"{sign} {one.written}{between}{one.value}".rstrip())
+        self.unplanned(there, own)
         last = max(
             (at for at, row in enumerate(new) if row.startswith(("#SBATCH", "#PBS", "#BSUB", "# flux:"))), default=-1
         )
         return [*new[: last + 1], *dict.fromkeys(own), *([""] if last >= 0 else []), *new[last + 1 :]]
+
+    def unplanned(self, there: set[str], own: list[str]) -> None:
+        """Names each directive that is neither carried nor answered by the plan, and a name that could not stay."""
+        script, shown = self.walk.script, list[str]()
+        for name, one in script.active.items():
+            carried = name in there or name in PLANNED or name in OF_THE_SITE or any(one.written in row for row in own)
+            memory = name in ("mem", "mem-per-cpu", "mem-per-gpu") and one.value not in ("0", "")
+            if memory or (not carried and name not in OWN_DIRECTIVES):
+                shown.append(f"{one.written} {one.value}".strip())
+        queue = next((script.active[name].value for name in ("partition", "queue") if name in script.active), "")
+        if "qos" in script.active and queue:
+            shown.append(f"--qos {script.active['qos'].value}")
+        named = script.active.get("job-name") or script.active.get("jobname")
+        if named and named.value.partition("[")[0] not in (self.plan.job_name, ""):
+            self.note(named.line, f"the job is called {self.plan.job_name}: {named.value} is no name that goes along.")
+        if shown:
+            title = self.walk.target.title
+            self.note(
+                0,
+                f"{listed(shown, MOST_PLACES)}: not carried over; {title}'s own lines ask for what the new job needs.",
+            )
 
     def machine_lines(self) -> None:
         """Software, environment and rendezvous, before the first statement whose place they take."""
@@ -302,6 +343,7 @@ class Writer:
         )
         if strict and any(row.startswith("# --- Software") for row in rows):
             rows = ["# Modules and environment scripts may read unset variables.", "set +u", *rows, "set -u"]
+        rows += self.node_files()
         first = self.walk.first if self.walk.first >= 0 else self.walk.started[0][1].start_byte
         at = self.text.rfind("\n", 0, first) + 1
         before = [
@@ -311,6 +353,16 @@ class Writer:
             for one in (f"# --- {name}", *body)
         ]
         self.changes.append(Change(at, at, "\n".join([*rows, *before]).strip("\n") + "\n"))
+
+    def node_files(self) -> list[str]:
+        """The file of the job's nodes that the old scheduler gives, made here where it is still read."""
+        rows, used = list[str](), used_names(self.walk)
+        for scheduler, name in NODE_FILES.items():
+            if name in used and self.plan.scheduler != scheduler:
+                made = f"$PWD/nodes-${JOB_ID[self.plan.scheduler]}"
+                rows += ["# The job's nodes, one a line.", f'export {name}="{made}"']
+                rows.append(f'{HOST_LISTS[self.plan.scheduler]} > "${name}"')
+        return rows
 
     def section(self, wanted: str) -> list[str]:
         """The lines of a section, without those that only hand on a name, and without those that stop at unset ones."""
@@ -326,6 +378,17 @@ class Writer:
         if not words:
             return False
         words = self.without_ranks(words, launch.line)
+        if (
+            launch.outer is not None
+            and self.walk.named is self.walk.script
+            and any(
+                one.value and one.value in words for one in self.walk.values.values() if len(one.value) > MOST_SHORT
+            )
+        ):
+            says = (
+                "the launch stood in a text of its own, and its words are written out now: variables above do not reach"
+            )
+            self.note(launch.line, f"{says} them.")
         itself = launch is self.walk.script.training
         if itself and self.said_args:
             words = folded((self.plan.entry, *self.plan.args)).strip()
@@ -343,11 +406,11 @@ class Writer:
             for row in next((body for name, body in self.parts.items() if name.startswith("The program")), [])
             if "PROGRAM+=" in row or "_PARALLEL=" in row
         ]
-        steps = inner_steps(launch, self.walk, self.boxed)
+        steps = inner_steps(launch, self.walk, self.boxed, name_of(command) == "eval")
         for one in steps.notes:
             self.note(one.line, one.says)
         setup = [*steps.rows]
-        lines = lines.replace(f"{INNER} ", steps.first)
+        lines = self.on_some_nodes(lines.replace(f"{INNER} ", steps.first), launch)
         if lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
             setup += [f"PROGRAM=({words})", *program]
         else:
@@ -356,7 +419,8 @@ class Writer:
         lines = last
         if re.search(r"(?m)^STATUS=|&$", lines):
             lines = "{\n" + lines + "\n}"
-        start = self.text.rfind("\n", 0, command.start_byte) + 1
+        place = self.walk.loops.get(command.id, command)
+        start = self.text.rfind("\n", 0, place.start_byte) + 1
         indent = re.match(r"[ \t]*", self.text[start:])
         pad = indent[0] if indent else ""
         lines = lines.replace("\n", f"\n{pad}")
@@ -366,13 +430,42 @@ class Writer:
             if one.type == "variable_assignment"
             and not is_machine_variable(source_of(one, self.text).partition("=")[0], self.walk.source)
         ]
-        own = words_of(command)
-        self.changes.append(Change(command.start_byte, own[-1].end_byte, " ".join((*kept, lines))))
+        end = words_of(command)[-1].end_byte if place is command else place.end_byte
+        self.changes.append(Change(place.start_byte, end, " ".join((*kept, lines))))
+        if place is not command:
+            self.instead_of_loop(place)
         if setup:
             self.changes.append(Change(start, start, "".join(f"{pad}{row}\n" for row in setup)))
         if written:
             self.changes.append(Change(start, start, "\n".join(written) + "\n"))
         return True
+
+    def instead_of_loop(self, loop: Node) -> None:
+        """Told: what a loop over the nodes did, which one launch on all of them does not."""
+        first, last = line_of(loop), loop.end_point[0] + 1
+        beside = [
+            source_of(node, self.text)
+            for node in within(loop, ("command",))
+            if name_of(node) not in IN_LOOPS and not find(node, self.walk)
+        ]
+        beside = [text for text in beside if not REACHES.search(text)]
+        also = f" Beside that it ran {listed(beside)}: left out." if beside else ""
+        self.note(first, f"the loop over the nodes (to line {last}) is one launch on all of them now.{also}")
+
+    def on_some_nodes(self, lines: str, launch: Command) -> str:
+        """The launch on those of the job's nodes that the old one took, where both are Slurm's; else that is told."""
+        chosen = some_nodes(launch)
+        if not chosen:
+            return lines
+        count = re.compile(r'--ntasks="\$\w+" --ntasks-per-node=\S+')
+        own = next(layer.name for layer in layers_of(launch) if layer.kind == "parallel")
+        if own == self.plan.launch.launcher == "srun" and count.search(lines):
+            return count.sub(
+                lambda _: f"--overlap {chosen} --ntasks-per-node={self.plan.launch.tasks_per_node}", lines, 1
+            )
+        says = f"{own} {hide(chosen)}: the old launch took some of the nodes, the new one takes all"
+        self.note(launch.line, f"{says}; put it back on these, or two launches wait for each other.")
+        return lines
 
     def without_ranks(self, words: str, line: int) -> str:
         """The words without arguments that name a task's rank, which the batch script does not know."""
@@ -420,7 +513,7 @@ class Writer:
             return gone(self.text, node)
         sign = "export " if source_of(node, self.text).startswith(("export", "declare -x")) else ""
         lines = "; ".join(f"{sign}{name}={value}" for name, value in values.items() if value)
-        return Change(node.start_byte, node.end_byte, lines)
+        return Change(node.start_byte, node.start_byte + len(source_of(node, self.text).rstrip()), lines)
 
     def value_of(self, ours: str) -> str:
         """What a name of the new script holds: itself, or in a script for one process, which sets none, the number."""
@@ -535,7 +628,7 @@ class Writer:
     def scheduler(self) -> Scheduler:
         """The old script's; the new one's where it names none."""
         first = self.walk.script.directives[:1]
-        return first[0].scheduler if first and first[0].scheduler in COMMANDS else self.plan.scheduler
+        return first[0].scheduler if first and first[0].scheduler in SIGNS else self.plan.scheduler
 
     def translated(self, text: str) -> str:
         """Text of the person's with what the scheduler tells by the new one's names. What each task reads for itself
@@ -546,41 +639,6 @@ class Writer:
             text = re.sub(rf"(?<!\\)(\$\{{?){name}\b(?!\s*\()", rf"\g<1>{new}", text)
             text = ARITHMETIC.sub(lambda sum_, a=name, b=new: re.sub(rf"(?<![\w$]){a}\b", b, sum_[0]), text)  # type: ignore[misc]
         return text
-
-    def left_out(self) -> None:
-        """Notes on what went with the old machine, and on what of the old scheduler is still called."""
-        title, new = self.walk.target.title, words_in("\n".join(row for body in self.parts.values() for row in body))
-        software = [source_of(one, self.text) for one, kind, _ in self.walk.removed if kind == "software"]
-        if software:
-            says = f"{listed(software)}: left out, {title}'s own are loaded; *environment NAME* (`--env`) takes yours."
-            self.note(0, says)
-        for one in self.walk.kept:
-            for node in within(one, ("command",)):
-                if name_of(node) in ("source", ".") and not self.stays_here:
-                    shown = listed([source_of(node, self.text)])
-                    self.note(line_of(node), f"{shown} stays: take out what it loads or sets for the old machine.")
-        settings = [one for one, kind, _ in self.walk.removed if kind == "setting"]
-        for one in settings:
-            updated = [name for name, value in sets(one, self.text) if re.search(rf"\b{name}\b *[-+*/]", value)]
-            if any(role_of(name, self.walk) in COUNTS for name in updated):
-                shown = listed([source_of(one, self.text)])
-                self.note(line_of(one), f"{shown} changed the counts of the old launch: not carried over.")
-        names = [name for one in settings for name in names_in(one, self.walk)]
-        known = facts_variables(self.walk.source) if self.walk.source else frozenset[str]()
-        names = [name for name in dict.fromkeys(names) if not (name in new or name in known)]
-        names = [name for name in names if not role_of(name, self.walk)]
-        if names:
-            says = f"{listed(names)}: left out as the old machine's or launch's; set again what your program reads."
-            self.note(0, says)
-        if self.scheduler != self.plan.scheduler:
-            steps = {node.id for node, _ in self.walk.steps}
-            for one in self.walk.kept:
-                for node in within(one, ("command",)):
-                    whole = source_of(node, self.text)
-                    if node.id not in steps and COMMANDS[self.scheduler].match(whole):
-                        runs = SCHEDULER_TITLES[self.plan.scheduler]
-                        says = f"{listed([whole])} is {SCHEDULER_TITLES[self.scheduler]}'s: {title} runs {runs}."
-                        self.note(line_of(node), says)
 
     def guarded(self, text: str) -> str:
         """The text with lines that stop it where the new machine does not set a name, and notes on places."""
@@ -595,7 +653,7 @@ class Writer:
         lines = collector.guard_lines((code,), not read)
         self.notes += collector.notes
         rows = text.split("\n")
-        ours = {one for name, body in self.parts.items() if name for one in SITE_PATH.findall("\n".join(body))}
+        ours = self.machines_own
         places = dict[str, int]()
         for at, row in enumerate(rows, 1):
             if not row.lstrip().startswith("#") and at > 1:
@@ -616,8 +674,9 @@ class Writer:
         lines = []
         for node, _, why in self.walk.removed:
             lines.append((node, "replaced", why))
+        why = "the program and its arguments; the launcher in front of them is new"
         for node, *_ in self.walk.started:
-            lines.append((node, "carried", "the program and its arguments; the launcher in front of them is new"))
+            lines.append((self.walk.loops.get(node.id, node), "carried", why))
         for node in self.walk.kept:
             lines.append((node, "carried", "as it stood"))
         spans = sorted((node.start_byte, node.end_byte) for node, *_ in self.walk.removed)

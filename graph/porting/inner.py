@@ -28,14 +28,15 @@ class InnerSteps:
     notes: tuple[PortNote, ...] = ()
 
 
-def inner_steps(launch: Command, walk: Placing, boxed: bool) -> InnerSteps:
+def inner_steps(launch: Command, walk: Placing, boxed: bool, evaluated: bool = False) -> InnerSteps:
     """The steps beside a launch in a text for another shell. boxed: whether the old container goes along, with its own
-    software and folders."""
-    if launch.outer is None:
+    software and folders; evaluated: whether `eval` runs the text."""
+    if launch.outer is None and not evaluated:
         return InnerSteps()
     rows, inner, notes = list(settings_of(launch, walk)), list[str](), list[PortNote]()
     title, behind = walk.target.title, False
-    text = plain(launch.outer.chain.shell_text or ()) or "\n".join(beside(launch, walk))
+    text = plain(launch.outer.chain.shell_text or ()) if launch.outer else ""
+    text = text or "\n".join(beside(launch, walk))
     for one in statements(tree_of(text)):
         whole = source_of(one, text)
         commands = list(within(one, ("command",)))
@@ -69,9 +70,9 @@ def inner_steps(launch: Command, walk: Placing, boxed: bool) -> InnerSteps:
 
 def settings_of(launch: Command, walk: Placing) -> Iterator[str]:
     """Variables that the text sets and that are the person's."""
-    assert launch.outer is not None
     for one in walk.script.assignments:
-        within_it = launch.outer.line <= one.line <= launch.line and "bash -c" in " ".join(one.inside)
+        first = launch.outer.line if launch.outer else launch.line
+        within_it = first <= one.line <= launch.line and (not launch.outer or "bash -c" in " ".join(one.inside))
         if within_it and not is_settings(one.name, one.written, walk):
             yield f"export {one.name}={one.written}"
     for name, value in launch.assignments:
@@ -82,7 +83,7 @@ def settings_of(launch: Command, walk: Placing) -> Iterator[str]:
 def beside(launch: Command, walk: Placing) -> Iterator[str]:
     """The commands of the same text, where only these are known."""
     for one in walk.script.commands:
-        if one.outer is launch.outer and one.argv:
+        if one.outer is launch.outer and one.argv and (launch.outer or one.line == launch.line):
             yield " ".join((*one.written, *one.redirects))
 
 

@@ -58,7 +58,7 @@ def wrapper_notes(script: ReadScript) -> Iterator[PortNote]:
     first = training.fields[0]
     unknown = training.chain.layers or is_python(first)
     program = training.chain.program
-    itself = program is None or plain(first) == plain(program.entry)
+    itself = plain(first) in ("exec", "eval") or program is None or plain(first) == plain(program.entry)
     if unknown and not itself and not is_python(first) and base_name(first) not in launcher_table().by_name:
         says = f"`{plain(first)}` stood around the program and is not carried over: look at what it sets."
         yield PortNote(training.line, says)

@@ -19,7 +19,7 @@ from graph.extraction.shell_words import plain
 from graph.porting.account import AccountLine
 from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import PortNote
-from graph.porting.container import own_container
+from graph.porting.container import own_container, own_options
 from graph.porting.in_place import NewPlan, OldScript, in_place
 from graph.porting.layout import devices_of, layout_note, planned, spread_evenly
 from graph.porting.lost import lost, own_config, precision_of
@@ -52,7 +52,8 @@ NO_GPUS = "the script asks for no GPUs and starts {}, no Python training: a port
 # `python <script>`: bash reads a redirection, which swallows the words behind it.
 GAP = re.compile(r"(?<=\s)<[A-Za-z_]+>(?=\s|$)")
 OUTPUT = re.compile(r"(?![/~.])[\w%/.{}-]+")
-JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
+# PBS takes names that begin with a letter.
+JOB_NAME, NAME_OF_PBS = re.compile(r"[\w.+-]{1,63}"), re.compile(r"[A-Za-z][\w.+-]{0,62}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
 # What the script itself tells, or the thread: not said beside it.
 NOT_BESIDE = frozenset(
@@ -62,6 +63,10 @@ SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NO
 
 
 BASH = "#!/bin/bash\n"
+# What runs a program in its project's environment, with its own options.
+UV_RUN = re.compile(
+    r"\buv run(\s+--?[\w-]+(=\S+|\s+(?!python|torchrun|accelerate|deepspeed|-)[\w./@-]+(?=\s))?)*(?=\s)"
+)
 ONE_NODE = (
     "No number of nodes stands in the script (it may have been given when it was submitted): one node is taken; "
     "{} takes another."
@@ -131,6 +136,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided
+    decided = in_front(decided, script, request)
     asked = (request.nodes or 0) * (request.gpus_per_node or 0)
     told = record.nodes or record.total_gpus
     if told and not counts_said(changes) and decided.ranks == asked:
@@ -141,6 +147,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
         decided = replace(decided, entry_kind="script")  # Python ran what a variable names
     decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late), request.job_name))
     said_args = changes is not None and changes.args is not None
+    method_said = changes is not None and bool(changes.strategy or changes.framework)
     decided, threads = own_threads(decided, target)
     before = None if said_args or request.processes_per_node else own_request(record, part).total_gpus
     decided, batch = keep_batch(replace(decided, user_setup=part.files), before)
@@ -152,7 +159,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     beside = changes or JobRequest()
     placed = in_place(
         OldScript(script, source, part, old, (record.gpus_per_node, own.total_gpus)),
-        NewPlan(decided, target, beside.variables, said_args, bool(request.container)),
+        NewPlan(decided, target, beside.variables, said_args, bool(request.container), method_said),
     )
     if placed is None:
         raise InputError(ELSEWHERE.format(script.training.line if script.training else 0))
@@ -173,18 +180,33 @@ def starts_one(script: ReadScript) -> bool:
     return "remote" not in kinds and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
 
 
+def in_front(decided: LaunchPlan, script: ReadScript, request: JobRequest) -> LaunchPlan:
+    """The launch with what the person puts in front of the program: the old container's own options, `uv run`."""
+    wrapper = decided.launch.wrapper or ""
+    if request.container and (found := re.match(r"(apptainer|singularity) exec ", wrapper)):
+        own = own_options(script, found[1])
+        wrapper = f"{found[0]}{own} {wrapper[found.end() :]}" if own else wrapper
+    training = " ".join(script.training.argv) if script.training else ""
+    if project := UV_RUN.search(training):
+        wrapper = project[0].strip()
+    return replace(decided, launch=replace(decided.launch, wrapper=wrapper))
+
+
 def started_alike(
     request: JobRequest, script: ReadScript, record: ScriptRecord, source: Cluster | None, target: Cluster
 ) -> tuple[JobRequest, tuple[PortNote, ...]]:
     """A task of the launcher for each process where the old launch had one, and one process a node where it started
     that many on nodes of several GPUs: a program may read the scheduler's ranks, or start processes itself."""
     launch = Subject(script.text, script, source).launch
-    own = target.launch["pytorch"][0].launcher
-    if request.strategy == "none" or launch is None or launch.parallel is None or launch.spawner is not None:
+    own = next((one.launcher for one in target.launch["pytorch"] if one.launcher != "none"), None)
+    if request.strategy == "none" or launch is None or launch.spawner is not None:
+        return request, ()
+    by_ssh = launch.parallel is None and launch.remote and launch.program.kind in ("shell", "executable")
+    if launch.parallel is None and not by_ssh:
         return request, ()
     if record.framework in (None, "pytorch") and not request.launcher:
         request = replace(request, launcher=own)
-    lone = launch.per_node == 1 and not launch.open and (record.gpus_per_node or 1) > 1
+    lone = (launch.per_node == 1 or by_ssh) and not launch.open and (record.gpus_per_node or 2) > 1
     if not lone or request.processes_per_node or record.framework not in (None, "pytorch"):
         return request, ()
     return replace(request, processes_per_node=1), (PortNote(launch.line, ONE_A_NODE),)
@@ -192,7 +214,7 @@ def started_alike(
 
 def is_plain_python(record: ScriptRecord, part: UserPart) -> bool:
     """Whether Python was started by itself, by nothing that makes ranks of it."""
-    return record.framework in (None, "pytorch", "lightning", "hf-trainer") and (
+    return record.framework in (None, "pytorch", "lightning", "hf-trainer", "jax", "tensorflow") and (
         part.is_module or part.entry.endswith(".py")
     )
 
@@ -258,6 +280,10 @@ def request_for(
         notes = (PortNote(0, says),)
     if counts_said(changes):
         return replace(request, total_gpus=None), notes
+    if request.strategy == "none" and request.total_gpus:
+        # One process has the GPUs of one node, however many it was given.
+        each = min(request.total_gpus, devices_of(target, None))
+        return replace(request, nodes=1, gpus_per_node=each, total_gpus=None), notes
     if request.total_gpus is None:
         if record.nodes:
             return replace(request, nodes=record.nodes), notes
@@ -327,10 +353,11 @@ def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) 
 def own_choices(script: ReadScript, decided: LaunchPlan, name: str | None) -> LaunchPlan:
     """The job's name, accelerate's configuration and its precision are the user's, where the script tells them. name:
     another one that was asked for."""
-    directive = script.active.get("job-name")
+    directive = script.active.get("job-name") or script.active.get("jobname")
+    form = NAME_OF_PBS if decided.scheduler == "pbs" else JOB_NAME
     if directive is not None:
         directive = replace(directive, value=directive.value.partition("[")[0])  # LSF's array stands behind it
-    if name is None and directive is not None and JOB_NAME.fullmatch(directive.value):
+    if name is None and directive is not None and form.fullmatch(directive.value):
         decided = replace(decided, job_name=directive.value)
     decided = replace(decided, config_file=own_config(script) if decided.launch.workers == "accelerate" else "")
     precision = precision_of(script)

@@ -43,12 +43,20 @@ ENTERS = re.compile(r"\bactivate\b|(lmod|modules)[\w./-]*/init|profile\.d/|conda
 BESIDE = word_set("[ [[ test echo printf true false : exit set which source .")
 # Names that the new script sets itself, and what others like them stand for there.
 OURS = word_set("MASTER_ADDR MASTER_PORT WORLD_SIZE NNODES RANKS_PER_NODE")
+COUNTS = word_set("NNODES WORLD_SIZE RANKS_PER_NODE")
+TOLD_COUNTS = word_set(
+    "SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_GPUS_PER_NODE SLURM_GPUS_ON_NODE SLURM_GPUS"
+)
 RUNS_SOFTWARE = re.compile(
     r"(^|[;&|(`]|\b(if|while|then|do|else|!))[ \t]*"
     r"(python[\d.]*|pip[\d.]*|uv|nvcc|ray|vllm|wandb|huggingface-cli|hf)[ \t]",
     re.M,
 )
 READS = word_set("read mapfile readarray")
+LOOPS = frozenset({"for_statement", "while_statement", "c_style_for_statement"})
+REACHES = re.compile(r"(?<![\w/-])(/\S+/)?(ssh|rsh|pbsdsh|blaunch|pdsh)\s")
+# A step on the one node that a loop's variable names.
+ON_NODE = r"\bsrun\b[^\n;&|]*(-w|--nodelist)[= ]?[\"']?\$\{{?{}\b"
 FIRST_ONE = re.compile(r"head -(n ?)?1\b|sed -n 1p|\bhostname\b(?!s)|NR ?== ?1")
 MADE_OF_HOSTS = re.compile(r"[\"'(]*(\$\(|`|\$\{?(SLURM_(JOB_)?NODELIST|PBS_NODEFILE|LSB_\w*HOST\w*)\b)")
 LEADS = "(master|head|main|primary|rank0|first|rdzv)"
@@ -65,6 +73,11 @@ ROLES = tuple(
 )
 WHOLE_VALUE = re.compile(r"\"?\$\{?([A-Za-z_]\w*)(?:\[[@*]\])?\}?\"?")
 SHELLS = word_set("bash sh")
+# Options that choose among the job's nodes, and values that mean all of them.
+SOME_NODES = word_set("--hostfile -hostfile -f --hosts -H --host --hostlist")
+SOME_OF_SRUN = word_set("-w --nodelist -x --exclude -r --relative -N --nodes")
+COUNTED = word_set("-N --nodes")
+ALL_NODES = re.compile(r"NODEFILE|HOSTFILE|NODELIST|^\$\{?(NODES|HOSTS|hostfile)\}?$")
 WHOLE_KINDS = frozenset({"array", "string", "raw_string"})
 MOST_SHOWN, MOST_NESTED = 5, 3
 # A command's line and first word.
@@ -94,6 +107,9 @@ class Placing:
     """Files that the old launcher starts, as they are written to."""
     blocks: list[Node] = field(default_factory=list)
     """Those that hold something of the machine's: their heads and ends stay while their bodies do."""
+    loops: dict[int, Node] = field(default_factory=dict)
+    """A launch's command, by its id -> the loop over the job's nodes that starts it on each, which it takes the place
+    of."""
     fillers: list[Change] = field(default_factory=list)
     first: int = -1
     """Where the first statement stands that the machine's own lines take the place of, outside of any block."""
@@ -187,7 +203,7 @@ def visit(node: Node, walk: Placing, top: Node | None = None) -> int:
                 walk.first = one.start_byte
         used = top is None and walk.first < 0 and one.type != "function_definition"
         whole = source_of(one, walk.text)
-        if used and (walk.started or OURS & words_in(whole) or RUNS_SOFTWARE.search(whole)):
+        if used and (walk.started or (OURS | TOLD_COUNTS) & words_in(whole) or RUNS_SOFTWARE.search(whole)):
             walk.first = one.start_byte
     if first is not None and not main and (kept or node.type in ("compound_statement", "case_item")):
         fill(first, walk)
@@ -200,6 +216,11 @@ def look_at(one: Node, top: Node, walk: Placing) -> bool:
     if CONDA_INIT in source_of(one, walk.text):
         walk.removed.append((one, "software", f"modules and environments are {walk.target.title}'s own"))
         return False
+    if one.type in LOOPS and (started := over_hosts(one, walk)):
+        node, launch = started
+        walk.loops[node.id] = one
+        walk.started.append((node, top, launch))
+        return True
     if one.type not in HOLDERS or not is_mixed(one, walk):
         return stays(one, top, walk)
     before = len(walk.removed)
@@ -209,6 +230,18 @@ def look_at(one: Node, top: Node, walk: Placing) -> bool:
         del walk.removed[before:]
         walk.removed.append((one, *why_removed(one, walk)))
     return bool(inner)
+
+
+def over_hosts(loop: Node, walk: Placing) -> tuple[Node, Command] | None:
+    """The launch of a loop that starts it on each of the job's nodes by ssh and the like; None for any other loop."""
+    text = source_of(loop, walk.text)
+    variable = loop.child_by_field_name("variable")
+    name = source_of(variable, walk.text) if variable is not None else ""
+    if not REACHES.search(text) and not (name and re.search(ON_NODE.format(re.escape(name)), text)):
+        return None
+    found = [(node, launch) for node in within(loop, ("command",)) if (launch := find(node, walk))]
+    itself = [one for one in found if one[1] is walk.script.training]
+    return next(iter(itself or found), None)
 
 
 def fill(first: Node, walk: Placing) -> None:
@@ -425,7 +458,19 @@ def used_names(walk: Placing) -> set[str]:
     texts += [value for one in walk.kept if one.type in ASSIGNMENTS for _, value in sets(one, walk.text)]
     texts += [heads(one, walk.text) for one in blocks_of(walk)]
     texts += [program_text(node, launch, walk) for node, _, launch in walk.started]
+    texts += [some_nodes(launch) for *_, launch in walk.started]
     return words_in("\n".join(texts))
+
+
+def some_nodes(launch: Command) -> str:
+    """The options by which a launch takes some of the job's nodes (`-N 1 -w $MASTER`); empty where it takes all."""
+    for layer in layers_of(launch):
+        known = SOME_OF_SRUN if layer.name == "srun" else SOME_NODES
+        told = [(name, plain(value)) for name, value in layer.options if value and name in known]
+        chosen = any(name not in COUNTED and not ALL_NODES.search(value) for name, value in told)
+        if layer.kind == "parallel" and chosen:
+            return " ".join(f"{name} {value}" for name, value in told)
+    return ""
 
 
 def blocks_of(walk: Placing) -> Iterator[Node]:
@@ -576,8 +621,8 @@ def is_like(one: Command, launch: Command) -> bool:
     return [layer.name for layer in layers_of(one)] == [layer.name for layer in layers_of(launch)]
 
 
-def listed(texts: Iterable[str]) -> str:
+def listed(texts: Iterable[str], most: int = MOST_SHOWN) -> str:
     """The first few, and how many more there are."""
     shown = [f"`{hide(' '.join(one.split())[:80])}`" for one in texts]
-    more = f" and {len(shown) - MOST_SHOWN} more" if len(shown) > MOST_SHOWN + 1 else ""
-    return ", ".join(shown[: MOST_SHOWN if more else None]) + more
+    more = f" and {len(shown) - most} more" if len(shown) > most + 1 else ""
+    return ", ".join(shown[: most if more else None]) + more

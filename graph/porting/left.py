@@ -1,0 +1,183 @@
+"""What a port leaves to the person: what went with the old machine, and what of it still stands in the new script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from graph.extraction.places import Node, line_of, within
+from graph.porting.collector import GIVEN, PortNote
+from graph.porting.ownership import facts_variables
+from graph.porting.walk import COUNTS, Placing, listed, name_of, names_in, role_of, sets, source_of, words_in
+from knowledge.cluster import Cluster, NodeType
+from knowledge.types import SCHEDULER_TITLES, LaunchPlan, Scheduler
+from knowledge.word_lists import word_set
+
+COMMANDS: dict[Scheduler, re.Pattern[str]] = {
+    "slurm": re.compile(r"(srun|sbatch|scontrol|squeue|sacct|sbcast|scancel|sinfo|salloc)\b"),
+    "pbs": re.compile(r"(qsub|qstat|qdel|qalter|pbsdsh|pbs_tmrsh)\b"),
+    "lsf": re.compile(r"(jsrun|bsub|bjobs|bkill|blaunch)\b"),
+    "flux": re.compile(r"flux\s+(run|submit|batch|alloc|job|hostlist|resource)\b"),
+}
+MOST_NAMED = 15
+PYTHONS = re.compile(r"(python[\d.]*|pip[\d.]*|torchrun|accelerate|deepspeed|huggingface-cli|hf|wandb)")
+TOOLS = {"amd": "rocm-smi", "intel": "xpu-smi"}
+# Variables of Grid Engine, Cobalt, PJM and of sites, which none of the schedulers here sets.
+FOREIGN = re.compile(r"SGE_\w+|PE_HOSTFILE|NSLOTS|COBALT_\w+|PJM_\w+|SLURM_?TMPDIR|JOBFS")
+OF_BASH = word_set(
+    "BASH_SOURCE BASHPID EUID GROUPS IFS LINENO OPTARG OPTIND PPID REPLY LANG LC_ALL DISPLAY EDITOR PATH"
+)
+READ = re.compile(r"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)\}?(?![:\w-])")
+SHELLS_OWN = re.compile(r"(?<!\\)\$(\{?[1-9@*]\}?)(?!\w)")
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is told of a port. lines: the new machine's own lines; old: the old script's scheduler."""
+
+    walk: Placing
+    plan: LaunchPlan
+    lines: str
+    old: Scheduler
+
+    @property
+    def title(self) -> str:
+        return self.walk.target.title
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether the script is written for another machine."""
+        return not (self.walk.source is not None and self.walk.source.id == self.walk.target.id)
+
+    @cached_property
+    def kept_commands(self) -> list[Node]:
+        return [node for one in self.walk.kept for node in within(one, ("command",))]
+
+    @cached_property
+    def node(self) -> NodeType:
+        return self.walk.target.node_type(self.plan.node_type)
+
+    def text_of(self, node: Node) -> str:
+        return source_of(node, self.walk.text)
+
+    def notes(self) -> Iterator[PortNote]:
+        yield from self.software()
+        yield from self.settings()
+        if self.old != self.plan.scheduler:
+            yield from self.old_commands()
+            yield from self.shells_own()
+        if self.moves:
+            yield from self.sourced()
+            yield from self.other_gpus()
+            yield from self.outside_container()
+            yield from self.foreign()
+
+    def software(self) -> Iterator[PortNote]:
+        gone = [self.text_of(one) for one, kind, _ in self.walk.removed if kind == "software"]
+        if gone:
+            loaded = f"{self.title}'s own are loaded; *environment NAME* (`--env`) takes yours."
+            yield PortNote(0, f"{listed(gone, MOST_NAMED)}: left out, {loaded}")
+
+    def settings(self) -> Iterator[PortNote]:
+        """Variables of the old machine or launch, and sums that changed its counts."""
+        gone = [one for one, kind, _ in self.walk.removed if kind == "setting"]
+        for one in gone:
+            updated = [name for name, value in sets(one, self.walk.text) if re.search(rf"\b{name}\b *[-+*/]", value)]
+            if any(role_of(name, self.walk) in COUNTS for name in updated):
+                shown = listed([self.text_of(one)])
+                yield PortNote(line_of(one), f"{shown} changed the counts of the old launch: not carried over.")
+        names = dict.fromkeys(name for one in gone for name in names_in(one, self.walk))
+        known = facts_variables(self.walk.source) if self.walk.source else frozenset[str]()
+        ours = words_in(self.lines)
+        left = [name for name in names if name not in ours and name not in known and not role_of(name, self.walk)]
+        if left:
+            says = "left out as the old machine's or launch's; set again what your program reads."
+            yield PortNote(0, f"{listed(left, MOST_NAMED)}: {says}")
+
+    def old_commands(self) -> Iterator[PortNote]:
+        """Commands of the old scheduler that are still called."""
+        steps = {node.id for node, _ in self.walk.steps}
+        runs, theirs = SCHEDULER_TITLES[self.plan.scheduler], SCHEDULER_TITLES[self.old]
+        for node in self.kept_commands:
+            whole = self.text_of(node)
+            if node.id not in steps and COMMANDS[self.old].match(whole):
+                yield PortNote(line_of(node), f"{listed([whole])} is {theirs}'s: {self.title} runs {runs}.")
+
+    def shells_own(self) -> Iterator[PortNote]:
+        """What the shell that submits hands on by itself under Slurm, and not elsewhere."""
+        if (self.old, self.plan.scheduler) != ("slurm", "pbs"):
+            return
+        code = self.code
+        names = [name for name in dict.fromkeys(READ.findall(code)) if not self.is_set(name)]
+        if names:
+            says = f"nothing sets {'it' if len(names) == 1 else 'them'} here, and qsub hands on nothing of your shell"
+            yield PortNote(0, f"{listed(names, MOST_NAMED)}: {says}: `qsub -v NAME=value`.")
+        if given := SHELLS_OWN.search(code):
+            yield PortNote(0, f"`${given[1]}`: qsub hands no arguments to a script; set it, or give it by -v.")
+
+    @cached_property
+    def code(self) -> str:
+        """The lines of code that stay, texts in single quotes left out."""
+        texts = [self.text_of(one) for one in self.walk.kept if one.type != "function_definition"]
+        texts += [self.text_of(node) for node, *_ in self.walk.started]
+        return re.sub(r"'[^'\n]*'", "", "\n".join(texts))
+
+    def is_set(self, name: str) -> bool:
+        told = name in self.walk.values or name in words_in(self.lines) or name in GIVEN or name in OF_BASH
+        return told or re.match(r"(SLURM|PBS|LSB|FLUX)_", name) is not None or self.is_loops(name)
+
+    def is_loops(self, name: str) -> bool:
+        return re.search(rf"\b(for|read)\b[^\n;]*\b{name}\b", self.walk.text) is not None
+
+    def sourced(self) -> Iterator[PortNote]:
+        for node in self.kept_commands:
+            if name_of(node) in ("source", "."):
+                says = f"{listed([self.text_of(node)])} stays: take out what it loads or sets for the old machine."
+                yield PortNote(line_of(node), says)
+
+    def other_gpus(self) -> Iterator[PortNote]:
+        """GPUs of another maker, another generation, or with less memory."""
+        gpus, source = self.node.gpus, self.walk.source
+        if not gpus.model or not self.plan.on_gpus:
+            return
+        if gpus.vendor != "nvidia":
+            asks = next((node for node in self.kept_commands if name_of(node) == "nvidia-smi"), None)
+            if asks is not None:
+                says = f"`nvidia-smi` is not there: {gpus.model} GPUs are asked by `{TOOLS[gpus.vendor]}`."
+                yield PortNote(line_of(asks), says)
+        before = gpus_of(source) if source else None
+        if gpus.vendor == "intel" and (before is None or before.gpus.vendor != "intel"):
+            yield PortNote(0, "A program that names cuda or nccl has to name xpu and xccl on these GPUs.")
+        theirs = before.gpus.memory_gb if before else None
+        if theirs and gpus.memory_gb and gpus.memory_gb < theirs and before is not None:
+            says = f"{gpus.model} GPUs here have {gpus.memory_gb:g} GB, the old {before.gpus.model} {theirs:g} GB"
+            yield PortNote(0, f"{says}: look whether model and micro-batch still fit.")
+        arch = self.walk.values.get("TORCH_CUDA_ARCH_LIST")
+        if arch is not None and arch.line and gpus.vendor == "nvidia":
+            yield PortNote(
+                arch.line, f"TORCH_CUDA_ARCH_LIST={arch.value} is of the old GPUs: {gpus.model} needs its own."
+            )
+
+    def outside_container(self) -> Iterator[PortNote]:
+        """Python that the script calls beside the launch, where the launch runs in a container."""
+        wrapper = self.plan.launch.wrapper
+        if not re.match(r"(apptainer|singularity|shifter|podman)", wrapper):
+            return
+        found = [node for node in self.kept_commands if PYTHONS.fullmatch(name_of(node))]
+        if found:
+            shown = listed([self.text_of(node) for node in found])
+            says = f"{shown} runs outside of the container that the launch uses: put `{wrapper}` before it"
+            yield PortNote(line_of(found[0]), f"{says}, or do it beforehand.")
+
+    def foreign(self) -> Iterator[PortNote]:
+        names = [one for one in dict.fromkeys(READ.findall(self.code)) if FOREIGN.fullmatch(one)]
+        ours = words_in(self.lines)
+        left = [one for one in names if one not in self.walk.values and one not in ours]
+        if left:
+            yield PortNote(0, f"{listed(left, MOST_NAMED)}: nothing sets that on {self.title}; put your own there.")
+
+
+def gpus_of(cluster: Cluster) -> NodeType:
+    return cluster.node_type(cluster.default_queue.node_types[0])
