@@ -24,6 +24,7 @@ NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
 WHOLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 SETTING = re.compile(r"[A-Za-z_]\w*=\S*\s+\S")
 STATEMENTS = word_set("wait exit export echo cd module unset rm cp mkdir fi done trap source")
+PROGRAM_FILE = re.compile(r"\.(py|sh)\b")
 NEEDED = re.compile(r"torch|tensorflow|\bjax|\bpython|\b(ana|mini)?conda|forge|frameworks", re.I)
 PATHS = word_set("LD_LIBRARY_PATH PATH PYTHONPATH CPATH LIBRARY_PATH")
 CONFIGURES = re.compile(r"\.(ya?ml|json|toml|ini|cfg|conf|config|txt|env|hosts?)\b|hostfile", re.I)
@@ -42,25 +43,27 @@ def swallowed(s: Subject) -> Iterator[Hit]:
     """A command that a backslash on the line above made a word of another one."""
     functions = functions_of(s)
     for command in found(parse(s.script.text).root_node, "command"):
-        words = command.named_children
-        for before, word in pairwise(words):
-            row, name = word.start_point[0], text_of(word)
-            begins = row > before.end_point[0] and s.line(row + 1)[: word.start_point[1]].strip() == ""
-            program = any(re.search(r"\.(py|sh)\b", text_of(one)) for one in words if one.start_byte < word.start_byte)
-            if begins and program and (name in functions or name in STATEMENTS) and s.line(row).rstrip().endswith("\\"):
+        program = False
+        for before, word in pairwise(command.named_children):
+            program = program or PROGRAM_FILE.search(text_of(before)) is not None
+            row = word.start_point[0]
+            if not program or row == before.end_point[0] or s.line(row + 1)[: word.start_point[1]].strip():
+                continue
+            name = text_of(word)
+            if (name in functions or name in STATEMENTS) and s.line(row).rstrip().endswith("\\"):
                 says = f"`{name}` is an argument of the command above, whose last line ends in a backslash"
                 yield Hit(row + 1, says, f"leave out the backslash at the end of line {row}")
 
 
 def purged(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Modules that are unloaded again before the launch."""
-    told = [
-        (one.line, *(one.argv[1:] if one.name == "module" or one.argv[1] in ("purge", "reset") else ("load", *one.argv[1:])))
-        for one in s.script.commands
-        if one.name in ("module", "ml") and len(one.argv) > 1 and one.outer is None and one.line < launch.line
-    ]
-    purges = [line for line, verb, *_ in told if verb in ("purge", "reset")]
-    loaded = [(line, words) for line, verb, *words in told if verb in ("load", "add")]
+    told = list[tuple[int, str, tuple[str, ...]]]()
+    for one in s.script.commands:
+        if one.name in ("module", "ml") and len(one.argv) > 1 and one.outer is None and one.line < launch.line:
+            short = one.name == "ml" and one.argv[1] not in ("purge", "reset")
+            told.append((one.line, "load" if short else one.argv[1], one.argv[1 if short else 2 :]))
+    purges = [line for line, verb, _ in told if verb in ("purge", "reset")]
+    loaded = [(line, words) for line, verb, words in told if verb in ("load", "add")]
     gone = [(line, words) for line, words in loaded if purges and line < purges[-1]]
     later = [one for one in s.script.commands if purges and purges[-1] < one.line < launch.line]
     enters = any(one.name in ("source", ".", "conda", "eval", "spack") for one in later)

@@ -21,6 +21,7 @@ from graph.verification.checks import (
     rendezvous_rules,
     shell_rules,
     site_rules,
+    slip_rules,
     slurm_values,
     start_rules,
     status_rules,
@@ -34,7 +35,7 @@ from graph.verification.checks.rule import Rule
 FAMILIES = (
     template_rules, directive_rules, directive_values, slurm_values, site_rules, limit_rules, count_rules, call_rules,
     start_rules, step_rules, rank_rules, rank_value_rules, rendezvous_rules, meeting_rules, environment_rules,
-    network_rules, variable_rules, shell_rules, flow_rules, hazard_rules, array_rules, input_rules, ending_rules,
-    status_rules, submit_rules,
+    network_rules, variable_rules, shell_rules, flow_rules, hazard_rules, slip_rules, array_rules, input_rules,
+    ending_rules, status_rules, submit_rules,
 )  # fmt: skip
 RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES for rule in family.RULES)
