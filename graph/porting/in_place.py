@@ -38,6 +38,7 @@ from graph.porting.own_names import JOB_ID
 from graph.porting.ownership import is_machine_variable
 from graph.porting.parts import UserPart
 from graph.porting.walk import (
+    NAMED,
     OURS,
     REACHES,
     SITE_PATH,
@@ -78,6 +79,8 @@ TOLD = {
     "SLURM_TASKS_PER_NODE": "RANKS_PER_NODE", "SLURM_GPUS_PER_NODE": "RANKS_PER_NODE",
     "SLURM_GPUS_ON_NODE": "RANKS_PER_NODE", "SLURM_GPUS": "WORLD_SIZE",
 }  # fmt: skip
+OF_SCHEDULER = re.compile(r"(SLURM|PBS|LSB|FLUX)_|scontrol|NODEFILE|NODELIST|HOSTFILE")
+OF_ONE = word_set("MASTER_ADDR MASTER_PORT RANK LOCAL_RANK WORLD_SIZE")
 NODE_FILES: dict[Scheduler, str] = {"pbs": "PBS_NODEFILE", "lsf": "LSB_DJOB_HOSTFILE"}
 NODE_COUNTS = {"SLURM_NNODES": "NNODES", "SLURM_JOB_NUM_NODES": "NNODES"}
 # One thing by each scheduler's name.
@@ -113,7 +116,7 @@ IN_LOOPS = word_set("echo printf [ [[ test let sleep wait break continue true : 
 # An argument that names a task's rank, with its option.
 OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
 # What a person puts between launcher and program.
-IN_FRONT = re.compile(r"\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
+IN_FRONT = re.compile(r"\benv(?: \w+=\S+)+|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
 ARITHMETIC = re.compile(r"\(\((?:[^()]|\([^()]*\))*\)\)")
 CORES = re.compile(r"\$SLURM_CPUS_PER_TASK\b|\$\{SLURM_CPUS_PER_TASK\b[^}]*\}")
 
@@ -188,7 +191,7 @@ class Writer:
         drawn = replace(drawn, launch=replace(plan.launch, wrapper=wrapper))
         self.parts = sections(render(drawn).script)
         bare = replace(drawn, args=(), entry="train.py", user_variables=own)
-        self.machines_own = set(SITE_PATH.findall(render(bare).script))
+        self.machines_own = render(bare).script
         for name, body in self.parts.items():
             if not name.startswith("Launch"):
                 self.parts[name] = [row.replace(f"{INNER} ", "") for row in body]
@@ -201,13 +204,15 @@ class Writer:
 
     def written(self) -> Placed | None:
         walk = self.walk
+        self.machine_lines()
         launched = [self.launched(*one) for one in walk.started]
         if not all(launched):
             return None
         head = self.head()
         self.changes += head
-        self.machine_lines()
         used = used_names(walk)
+        if self.plan.alone:
+            walk.removed = [one for one in walk.removed if not self.stays_alone(one[0], one[1])]
         for node, kind, _ in walk.removed:
             self.changes.append(self.instead(node, used) if kind == "setting" else gone(self.text, node))
         self.changes += [*walk.fillers, *(one for changes in walk.lists.values() for one in changes)]
@@ -216,16 +221,28 @@ class Writer:
         self.files()
         for node, step in walk.steps:
             self.step(node, step)
-        lines = "\n".join(row for body in self.parts.values() for row in body)
-        for told in Left(walk, self.plan, lines, self.scheduler).notes():
+        for told in Left(walk, self.plan, self.machines_own, self.scheduler).notes():
             self.note(told.line, told.says)
         self.ranks_told()
+        self.side_by_side()
         text = self.guarded(changed(self.text, self.changes, self.translated))
         text, says = keys_from_shell(text)
         text, more = all_keys_from_shell(text)
         for one in (*says, *more):
             self.note(0, one)
         return Placed(re.sub(r"\n{3,}", "\n\n", text), tuple(self.account()), tuple(self.notes))
+
+    def stays_alone(self, node: Node, kind: str) -> bool:
+        """Whether a setting of one process's own rendezvous stays, which a launch of one process does not make."""
+        pairs = sets(node, self.text) if node.type in ASSIGNMENTS else []
+        return (
+            kind == "setting"
+            and bool(pairs)
+            and all(
+                (name in OF_ONE or role_of(name, self.walk) == "MASTER_ADDR") and not OF_SCHEDULER.search(value)
+                for name, value in pairs
+            )
+        )
 
     def ranks_told(self) -> None:
         """Notes on a program that was told its ranks otherwise, and on what stood between launcher and program."""
@@ -243,9 +260,11 @@ class Writer:
             self.note(0, f"{says} has to read these.")
         entry = (plain(training.chain.program.entry) if training.chain.program else "") or " "
         before = " ".join(training.written).partition(entry)[0]
-        interpreter = training.chain.program.interpreter if training.chain.program else ""
-        if "/" in interpreter or "$" in interpreter:
-            says = f"{listed([interpreter])} ran the program: the new launch takes the Python of the environment above."
+        paths = [training.chain.program.interpreter if training.chain.program else ""]
+        paths += [layer.written for layer in layers_of(training) if layer.kind == "spawner"]
+        own = [one for one in dict.fromkeys(paths) if "/" in one or "$" in one]
+        if own:
+            says = f"{listed(own)} ran the program: the new launch takes that of the environment above (`--env`)."
             self.note(training.line, says)
         if "--multiprocessing-distributed" in self.plan.args:
             says = "--multiprocessing-distributed makes the program start a process a GPU itself: take it out, the new"
@@ -309,7 +328,10 @@ class Writer:
     def unplanned(self, there: set[str], own: list[str]) -> None:
         """Names each directive that is neither carried nor answered by the plan, and a name that could not stay."""
         script, shown = self.walk.script, list[str]()
-        for name, one in script.active.items():
+        for one in script.directives:
+            name = one.option
+            if not one.active:
+                continue
             carried = name in there or name in PLANNED or name in OF_THE_SITE or any(one.written in row for row in own)
             memory = name in ("mem", "mem-per-cpu", "mem-per-gpu") and one.value not in ("0", "")
             if memory or (not carried and name not in OWN_DIRECTIVES):
@@ -409,9 +431,13 @@ class Writer:
         steps = inner_steps(launch, self.walk, self.boxed, name_of(command) == "eval")
         for one in steps.notes:
             self.note(one.line, one.says)
-        setup = [*steps.rows]
+        setup = list(dict.fromkeys(steps.rows))
         lines = self.on_some_nodes(lines.replace(f"{INNER} ", steps.first), launch)
-        if lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
+        held = self.walk.evaluated.get(line_of(command), ("",))[0]
+        if held in self.walk.lists:
+            # What eval runs is words in quotes of their own.
+            setup.append(f'eval "PROGRAM=(${held})"')
+        elif lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
             setup += [f"PROGRAM=({words})", *program]
         else:
             lines = lines.replace(PROGRAM, words)
@@ -439,6 +465,15 @@ class Writer:
         if written:
             self.changes.append(Change(start, start, "\n".join(written) + "\n"))
         return True
+
+    def side_by_side(self) -> None:
+        """Told where several launches run at a time: each new one takes the whole job."""
+        behind = [
+            node for node, *_ in self.walk.started if re.match(r"[^\n]*?\s&\s*(#|\n|$)", self.text[node.end_byte :])
+        ]
+        if len(behind) > 1 and self.plan.launch.launcher == "srun":
+            says = "run side by side, and each new launch takes all of the job: give each its part (`--exact`, counts)"
+            self.note(line_of(behind[0]), f"{len(behind)} launches {says}, or they run one after the other.")
 
     def instead_of_loop(self, loop: Node) -> None:
         """Told: what a loop over the nodes did, which one launch on all of them does not."""
@@ -646,14 +681,15 @@ class Writer:
         if self.stays_here:
             return text
         collector = Collector(walk.script, walk.source, walk.target, {})
-        collector.variables = {one.name: one for one in read_variables(text)}
+        theirs = (Variable(name, "", "") for name in NAMED.findall(self.machines_own))  # the site sets these
+        collector.variables = {one.name: one for one in (*theirs, *read_variables(text))}
         code = "\n".join(row for row in re.sub(r"'[^'\n]*'", "", text).split("\n") if not row.lstrip().startswith("#"))
         # A file that the script reads may set the names that its paths begin with.
         read = any(name_of(node) in ("source", ".") for one in walk.kept for node in within(one, ("command",)))
         lines = collector.guard_lines((code,), not read)
         self.notes += collector.notes
         rows = text.split("\n")
-        ours = self.machines_own
+        ours = set(SITE_PATH.findall(self.machines_own))
         places = dict[str, int]()
         for at, row in enumerate(rows, 1):
             if not row.lstrip().startswith("#") and at > 1:

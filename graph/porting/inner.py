@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -65,7 +66,8 @@ def inner_steps(launch: Command, walk: Placing, boxed: bool, evaluated: bool = F
     handed = [name for name, set_ in walk.values.items() if name in read and not set_.exported]
     rows += [f"export {' '.join(handed)}"] if handed else []
     steps = "\n".join((*inner, 'exec "$@"')) if any("\n" in one for one in inner) else "; ".join((*inner, 'exec "$@"'))
-    return InnerSteps(tuple(rows), f"bash -c {shell_word(steps)} steps ", tuple(notes))
+    # Single quotes: what the steps name is put in by each task, as it was.
+    return InnerSteps(tuple(rows), f"bash -c {shlex.quote(steps)} steps ", tuple(notes))
 
 
 def settings_of(launch: Command, walk: Placing) -> Iterator[str]:
@@ -83,7 +85,7 @@ def settings_of(launch: Command, walk: Placing) -> Iterator[str]:
 def beside(launch: Command, walk: Placing) -> Iterator[str]:
     """The commands of the same text, where only these are known."""
     for one in walk.script.commands:
-        if one.outer is launch.outer and one.argv and (launch.outer or one.line == launch.line):
+        if one.outer is launch.outer and one.argv and (launch.outer or one.inside == launch.inside):
             yield " ".join((*one.written, *one.redirects))
 
 

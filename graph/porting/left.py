@@ -9,7 +9,7 @@ from functools import cached_property
 
 from graph.extraction.places import Node, line_of, within
 from graph.porting.collector import GIVEN, PortNote
-from graph.porting.ownership import facts_variables
+from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.walk import COUNTS, Placing, listed, name_of, names_in, role_of, sets, source_of, words_in
 from knowledge.cluster import Cluster, NodeType
 from knowledge.types import SCHEDULER_TITLES, LaunchPlan, Scheduler
@@ -107,15 +107,17 @@ class Left:
 
     def shells_own(self) -> Iterator[PortNote]:
         """What the shell that submits hands on by itself under Slurm, and not elsewhere."""
-        if (self.old, self.plan.scheduler) != ("slurm", "pbs"):
+        if self.plan.scheduler != "pbs":
             return
         code = self.code
         names = [name for name in dict.fromkeys(READ.findall(code)) if not self.is_set(name)]
+        names = [name for name in names if not is_machine_variable(name, self.walk.source)]
         if names:
             says = f"nothing sets {'it' if len(names) == 1 else 'them'} here, and qsub hands on nothing of your shell"
             yield PortNote(0, f"{listed(names, MOST_NAMED)}: {says}: `qsub -v NAME=value`.")
         if given := SHELLS_OWN.search(code):
-            yield PortNote(0, f"`${given[1]}`: qsub hands no arguments to a script; set it, or give it by -v.")
+            says = "qsub hands no arguments to a script; set it, or give it by -v."
+            yield PortNote(0, f"`${given[1].strip('{}')}`: {says}")
 
     @cached_property
     def code(self) -> str:
@@ -126,7 +128,7 @@ class Left:
 
     def is_set(self, name: str) -> bool:
         told = name in self.walk.values or name in words_in(self.lines) or name in GIVEN or name in OF_BASH
-        return told or re.match(r"(SLURM|PBS|LSB|FLUX)_", name) is not None or self.is_loops(name)
+        return told or re.match(r"(SLURMD?|PBS|LSB|FLUX)_", name) is not None or self.is_loops(name)
 
     def is_loops(self, name: str) -> bool:
         return re.search(rf"\b(for|read)\b[^\n;]*\b{name}\b", self.walk.text) is not None
@@ -143,10 +145,13 @@ class Left:
         if not gpus.model or not self.plan.on_gpus:
             return
         if gpus.vendor != "nvidia":
-            asks = next((node for node in self.kept_commands if name_of(node) == "nvidia-smi"), None)
-            if asks is not None:
-                says = f"`nvidia-smi` is not there: {gpus.model} GPUs are asked by `{TOOLS[gpus.vendor]}`."
-                yield PortNote(line_of(asks), says)
+            rows = [n for n, row in enumerate(self.walk.text.split("\n"), 1) if re.search(r"^[^#]*\bnvidia-smi\b", row)]
+            if rows:
+                lines = ", ".join(map(str, rows[:MOST_NAMED]))
+                says = (
+                    f"`nvidia-smi` is not there (line {lines}): {gpus.model} GPUs are asked by `{TOOLS[gpus.vendor]}`."
+                )
+                yield PortNote(rows[0], says)
         before = gpus_of(source) if source else None
         if gpus.vendor == "intel" and (before is None or before.gpus.vendor != "intel"):
             yield PortNote(0, "A program that names cuda or nccl has to name xpu and xccl on these GPUs.")

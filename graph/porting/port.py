@@ -64,9 +64,12 @@ SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NO
 
 BASH = "#!/bin/bash\n"
 # What runs a program in its project's environment, with its own options.
-UV_RUN = re.compile(
-    r"\buv run(\s+--?[\w-]+(=\S+|\s+(?!python|torchrun|accelerate|deepspeed|-)[\w./@-]+(?=\s))?)*(?=\s)"
+PROJECT_RUN = re.compile(
+    r"\b(?:uv|pixi|poetry|pipenv|hatch|rye|conda|mamba|micromamba) run"
+    r"(\s+--?[\w-]+(=\S+|\s+(?!python|torchrun|accelerate|deepspeed|-)[\w./@-]+(?=\s))?)*(?=\s)"
 )
+# Arguments of Lightning's trainer, as its command line and Hydra take them.
+OF_LIGHTNING = re.compile(r"(--)?trainer\.(devices|num_nodes|accelerator|strategy|precision)\b")
 ONE_NODE = (
     "No number of nodes stands in the script (it may have been given when it was submitted): one node is taken; "
     "{} takes another."
@@ -134,12 +137,19 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     request, boxed = own_container(script, record, (source, target), request)
     notes += boxed
     decided, more = planned(request, target, not counts_said(changes))
+    no_mail = isinstance(decided, Refusal) and any(way.change == (("mail", None),) for way in decided.instead)
+    if isinstance(decided, Refusal) and no_mail and not beside.mail:
+        notes += (PortNote(0, f"{decided.says} The script's mail is left out."),)
+        request = replace(request, mail=None)
+        decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided
-    decided = in_front(decided, script, request)
+    decided, more_told = in_front(decided, script, request)
+    notes += more_told
     asked = (request.nodes or 0) * (request.gpus_per_node or 0)
     told = record.nodes or record.total_gpus
-    if told and not counts_said(changes) and decided.ranks == asked:
+    kept = decided.ranks == asked or (request.processes_per_node and decided.nodes == request.nodes)
+    if told and not counts_said(changes) and kept:
         more = (*layout_note(request, record, target), *more)
     args, counted = counted_args(split(request.args), record, decided)
     late = () if request.args != own_request(record, part).args else part.late
@@ -180,16 +190,18 @@ def starts_one(script: ReadScript) -> bool:
     return "remote" not in kinds and (told == ["1"] or (not told and asked is not None and asked.value == "1"))
 
 
-def in_front(decided: LaunchPlan, script: ReadScript, request: JobRequest) -> LaunchPlan:
+def in_front(decided: LaunchPlan, script: ReadScript, request: JobRequest) -> tuple[LaunchPlan, tuple[PortNote, ...]]:
     """The launch with what the person puts in front of the program: the old container's own options, `uv run`."""
-    wrapper = decided.launch.wrapper or ""
+    wrapper = decided.launch.wrapper
     if request.container and (found := re.match(r"(apptainer|singularity) exec ", wrapper)):
         own = own_options(script, found[1])
         wrapper = f"{found[0]}{own} {wrapper[found.end() :]}" if own else wrapper
-    training = " ".join(script.training.argv) if script.training else ""
-    if project := UV_RUN.search(training):
+    notes: tuple[PortNote, ...] = ()
+    if script.training and (project := PROJECT_RUN.search(" ".join(script.training.argv))):
         wrapper = project[0].strip()
-    return replace(decided, launch=replace(decided.launch, wrapper=wrapper))
+        says = f"`{wrapper}` runs the program in its project's environment, which has to be made for these nodes"
+        notes = (PortNote(script.training.line, f"{says}; the software above does not reach into it."),)
+    return replace(decided, launch=replace(decided.launch, wrapper=wrapper)), notes
 
 
 def started_alike(
@@ -240,10 +252,12 @@ def own_request(record: ScriptRecord, part: UserPart) -> JobRequest:
     is_python = part.is_module or part.entry.endswith(".py")
     if not (total or record.gpus_per_node or record.framework or is_python):
         raise InputError(NO_GPUS.format(part.entry))
-    by_spawner = "horovod" if record.launcher == "horovodrun" else None
+    by_words = "horovod" if record.launcher == "horovodrun" else None
+    if any(OF_LIGHTNING.match(word) for word in part.args):
+        by_words = "lightning"
     if record.nodes and record.gpus_per_node:
         total = record.nodes * record.gpus_per_node
-    known = next((name for name in FRAMEWORKS if name == (record.framework or by_spawner)), None)
+    known = next((name for name in FRAMEWORKS if name == (record.framework or by_words)), None)
     return JobRequest(
         source_machine=record.machine,
         framework=known,

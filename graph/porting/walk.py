@@ -139,12 +139,34 @@ class Placing:
         as such in the launch, with the launcher taken out."""
         found = dict[str, list[Change]]()
         for launch in self.launches.values():
-            for word in launch.written if launch.outer is None else ():
-                name = WHOLE_VALUE.fullmatch(word)
-                changes = program_alone(name[1], launch, self.script) if name else None
-                if name and changes:
-                    found[name[1]] = changes
+            names = [one[1] for word in launch.written if (one := WHOLE_VALUE.fullmatch(word))]
+            # Redirections and pipes of an evaluated text are no words.
+            names += [name for name in self.evaluated.get(launch.line, ()) if not self.has_signs(name)]
+            for name in names if launch.outer is None else ():
+                changes = program_alone(name, launch, self.script)
+                if changes is not None:
+                    found[name] = changes
         return found
+
+    def has_signs(self, name: str) -> bool:
+        return any(re.search(r"[<>|&;]", one.written) for one in self.script.assignments if one.name == name)
+
+    @cached_property
+    def evaluated(self) -> dict[int, tuple[str, ...]]:
+        """Line -> the variable whose text `eval` runs there."""
+        found = dict[int, tuple[str, ...]]()
+        for node in within(tree_of(self.text), ("command",)):
+            words = [source_of(one, self.text) for one in words_of(node)]
+            if words[:1] == ["eval"] and len(words) == 2 and (name := WHOLE_VALUE.fullmatch(words[1])):
+                found[line_of(node)] = (name[1],)
+        return found
+
+    @cached_property
+    def named_anew(self) -> frozenset[str]:
+        """The names by which the new script calls environments and images."""
+        kinds = self.target.software.values()
+        facts = (fact.name for one in kinds for fact in one.settings if fact.environment)
+        return frozenset((*facts, "ENVIRONMENT", "IMAGE")) if self.source is not self.target else frozenset()
 
     @cached_property
     def values(self) -> dict[str, Assignment]:
@@ -308,7 +330,7 @@ def why_removed(one: Node, walk: Placing) -> tuple[str, str]:
     if one.type not in ASSIGNMENTS and any(is_software(node, walk) for node in within(one, ("command",))):
         return "software", f"modules and environments are {title}'s own"
     names = [name for node in within(one, ASSIGNMENTS) for name, _ in sets(node, walk.text)]
-    if any(is_launch(value) for node in within(one, ASSIGNMENTS) for _, value in sets(node, walk.text)):
+    if any(is_launch(bare_text(value)) for node in within(one, ASSIGNMENTS) for _, value in sets(node, walk.text)):
         return "launcher", f"the launch is {title}'s own"
     known = any(name in OURS for name in names)
     return "setting", "set by the new script" if known else f"network, rank and machine settings are {title}'s own"
@@ -362,12 +384,24 @@ def is_settings(name: str, value: str, walk: Placing) -> bool:
     """Whether a variable is the machine's or the old launch's."""
     if name in walk.lists:
         return False
+    if name in walk.named_anew and is_place(value):
+        return True
     if name in ("PATH", "LD_LIBRARY_PATH", "CPATH", "TMPDIR", "LD_PRELOAD"):
         return bool(walk.source and walk.source.id != walk.target.id and SITE_PATH.search(value))
-    text = value.strip("\"'").replace("\\\n", " ")
+    text = bare_text(value)
     return (
         is_machine_variable(name, walk.source) or is_host_list(value) or is_launch(text) or is_count(name, value, walk)
     )
+
+
+def bare_text(value: str) -> str:
+    """A value without its quotes, on one line."""
+    return value.strip("\"'").replace("\\\n", " ")
+
+
+def is_place(value: str) -> bool:
+    """Whether a value is a path or a name, and not what a command prints."""
+    return not re.search(r"\$\(|`", value)
 
 
 def is_count(name: str, value: str, walk: Placing) -> bool:
@@ -394,14 +428,15 @@ def keep_used(walk: Placing) -> None:
     """Settings that what stays uses come back, but for those that the new script has a name for."""
     used = used_names(walk)
     open_ones = [(one, names_in(one[0], walk)) for one in walk.removed if one[1] == "setting"]
-    open_ones = [(one, names) for one, names in open_ones if any(name not in OURS for name in names)]
+    ours = OURS | walk.named_anew
+    open_ones = [(one, names) for one, names in open_ones if any(name not in ours for name in names)]
     again = {0}
     back = set[int]()
     while again:
         again = {
             one[0].id
             for one, names in open_ones
-            if one[0].id not in back and any(n in used and n not in OURS and not role_of(n, walk) for n in names)
+            if one[0].id not in back and any(n in used and n not in ours and not role_of(n, walk) for n in names)
         }
         back |= again
         came = [one[0] for one, _ in open_ones if one[0].id in again]
@@ -456,7 +491,8 @@ def used_names(walk: Placing) -> set[str]:
     """The names in the statements that stay, but for those that they only set, and in the programs' own words."""
     texts = [source_of(one, walk.text) for one in walk.kept if one.type not in ASSIGNMENTS]
     texts += [value for one in walk.kept if one.type in ASSIGNMENTS for _, value in sets(one, walk.text)]
-    texts += [heads(one, walk.text) for one in blocks_of(walk)]
+    replaced = {one.id for one in walk.loops.values()}
+    texts += [heads(one, walk.text) for one in blocks_of(walk) if one.id not in replaced]
     texts += [program_text(node, launch, walk) for node, _, launch in walk.started]
     texts += [some_nodes(launch) for *_, launch in walk.started]
     return words_in("\n".join(texts))
@@ -514,7 +550,7 @@ def is_list_of(word: str, walk: Placing) -> bool:
 
 
 def program_alone(name: str, launch: Command, script: ReadScript) -> list[Change] | None:
-    """What takes all words before the program out of a list; None where the list does not tell it for certain."""
+    """What takes all words before the program out of a variable; None where its value does not tell it for certain."""
     program, changes, text = launch.chain.program, list[Change](), script.text
     entry = bare_word(plain(program.entry), script) if program else ""
     for one in within(tree_of(text), ("variable_assignment",)):
@@ -529,7 +565,7 @@ def program_alone(name: str, launch: Command, script: ReadScript) -> list[Change
         if entry in told:
             at = told.index(entry)
             at -= at > 0 and told[at - 1] in SHELLS
-            return [*changes, Change(spans[0][0], spans[at][0], "")] if at or changes else None
+            return [*changes, *([Change(spans[0][0], spans[at][0], "")] if at else ())]
         if value.type != "array":
             return None
         changes += [Change(spans[0][0], spans[-1][1], "")] if spans else []

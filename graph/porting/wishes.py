@@ -20,7 +20,8 @@ def own_mail(script: ReadScript) -> Mail | None:
     address = said.get("mail-user") or None
     if not said or "$" in (address or ""):
         return None
-    words = said.get("mail-type", "").lower().split(",")
+    types = [one.value for one in script.directives if one.active and one.option == "mail-type"]
+    words = ",".join(types).lower().split(",")
     found = [event for word in words for event in EVENTS.get(word.strip(), ())]
     found += [LETTERS[one] for one in said.get("mail", "") if one in LETTERS]
     found += [event for event in ("begin", "end") if f"mail-{event}" in said]
