@@ -185,17 +185,31 @@ def purged(s: Subject) -> Iterator[Hit]:
     above = [(at, line) for at, line in s.code_lines if at < launch.line]
     purges = [at for at, line in above if PURGES.match(line)]
     loads = [at for at, line in above if LOADS.match(line)]
-    if not purges or not loads or max(loads) >= purges[-1]:
+    if not purges or not loads or min(loads) >= purges[-1]:
         return
     behind = "\n".join(PURGES.sub("", line) for at, line in above if at >= purges[-1])
+    last = max(at for at in loads if at < purges[-1])
     if not BRINGS.search(behind):
-        yield Hit(purges[-1], f"module purge takes away what is loaded up to line {max(loads)}")
+        yield Hit(purges[-1], f"module purge takes away what is loaded up to line {last}")
+        return
+    lost = [
+        (at, one[0]) for at, line in above if at in loads and at < purges[-1] for one in BRINGS_PYTHON.finditer(line)
+    ]
+    if lost and not BRINGS_PYTHON.search(behind) and not ENTERS.search(behind):
+        at, word = lost[-1]
+        yield Hit(
+            purges[-1],
+            f"module purge takes away {word} of line {at}, and no Python is loaded again",
+            severity="warning",
+        )
 
 
 PURGES = re.compile(r"\s*(?:module|ml)(?:\s+--\w+)*\s+(?:purge|reset)\b")
 LOADS = re.compile(
     r"\s*(?:module(?:\s+--?\w+)*\s+(?:load|add|restore|swap)\b|ml\s+(?!purge|reset|list|avail|spider|show|use)[^-\s])"
 )
+BRINGS_PYTHON = re.compile(r"\S*(?:torch|tensorflow|\bjax|\bpython|\b(?:ana|mini)?conda|forge|frameworks)\S*", re.I)
+ENTERS = re.compile(r"\bsource\b|(?m:^[^\S\n]*\.\s)|\bactivate\b|\b(?:apptainer|singularity|shifter|podman-hpc)\b")
 # What may bring software behind a purge: a load in any place, an environment, a file that is read.
 BRINGS = re.compile(
     r"\b(?:module|ml)\s+(?!purge|reset|list|avail|show|spider)\w|\bsource\b|(?m:^[^\S\n]*\.\s)|\bactivate\b|\b(?:apptainer|singularity|shifter|podman-hpc)\b"

@@ -25,7 +25,6 @@ WHOLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
 SETTING = re.compile(r"[A-Za-z_]\w*=\S*\s+\S")
 STATEMENTS = word_set("wait exit export echo cd module unset rm cp mkdir fi done trap source")
 PROGRAM_FILE = re.compile(r"\.(py|sh)\b")
-NEEDED = re.compile(r"torch|tensorflow|\bjax|\bpython|\b(ana|mini)?conda|forge|frameworks", re.I)
 PATHS = word_set("LD_LIBRARY_PATH PATH PYTHONPATH CPATH LIBRARY_PATH")
 CONFIGURES = re.compile(r"\.(ya?ml|json|toml|ini|cfg|conf|config|txt|env|hosts?)\b|hostfile", re.I)
 SCHEDULERS = frozenset(str(WORDS["scheduler_variables"]).split())
@@ -53,25 +52,6 @@ def swallowed(s: Subject) -> Iterator[Hit]:
             if (name in functions or name in STATEMENTS) and s.line(row).rstrip().endswith("\\"):
                 says = f"`{name}` is an argument of the command above, whose last line ends in a backslash"
                 yield Hit(row + 1, says, f"leave out the backslash at the end of line {row}")
-
-
-def purged(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
-    """Modules that are unloaded again before the launch."""
-    told = list[tuple[int, str, tuple[str, ...]]]()
-    for one in s.script.commands:
-        if one.name in ("module", "ml") and len(one.argv) > 1 and one.outer is None and one.line < launch.line:
-            short = one.name == "ml" and one.argv[1] not in ("purge", "reset")
-            told.append((one.line, "load" if short else one.argv[1], one.argv[1 if short else 2 :]))
-    purges = [line for line, verb, _ in told if verb in ("purge", "reset")]
-    loaded = [(line, words) for line, verb, words in told if verb in ("load", "add")]
-    gone = [(line, words) for line, words in loaded if purges and line < purges[-1]]
-    later = [one for one in s.script.commands if purges and purges[-1] < one.line < launch.line]
-    enters = any(one.name in ("source", ".", "conda", "eval", "spack") for one in later)
-    again = {re.split(r"[/-]", word)[0] for line, words in loaded if purges and line > purges[-1] for word in words}
-    lost = [word for _, words in gone for word in words if NEEDED.search(word) and not again & {re.split(r"[/-]", word)[0]}]
-    if gone and (lost or len(gone) == len(loaded)) and not enters and not any(NEEDED.search(one) for one in again):
-        says = f"all modules are unloaded here, {lost[0] if lost else 'those above'} of line {gone[-1][0]} too"
-        yield Hit(purges[-1], says, "purge first, then load")
 
 
 def assignment_run(s: Subject) -> Iterator[Hit]:
@@ -113,7 +93,9 @@ def lost_in_pipe(s: Subject) -> Iterator[Hit]:
             body = text_of(functions[name])
             rest = "\n".join(s.lines[pipe.end_point[0] + 1 :])
             outside = text.replace(body, "", 1)
-            called = len(re.findall(rf"(?m)(?:^|[;&|(]|\bthen\b|\bdo\b)\s*{re.escape(name)}(?![\w-])(?!\s*\()", outside))
+            called = len(
+                re.findall(rf"(?m)(?:^|[;&|(]|\bthen\b|\bdo\b)\s*{re.escape(name)}(?![\w-])(?!\s*\()", outside)
+            )
             lost = [
                 one
                 for one in set_in(functions[name], read=False)
@@ -123,7 +105,11 @@ def lost_in_pipe(s: Subject) -> Iterator[Hit]:
             ]
             if lost and called < 2:
                 says = f"{name} runs in a pipe: {', '.join(lost[:3])} set there {'is' if len(lost) == 1 else 'are'} gone behind it"
-                yield Hit(pipe.start_point[0] + 1, says, "each part of a pipe is a shell of its own: write to a file, then read that")
+                yield Hit(
+                    pipe.start_point[0] + 1,
+                    says,
+                    "each part of a pipe is a shell of its own: write to a file, then read that",
+                )
 
 
 def exit_in_brackets(s: Subject) -> Iterator[Hit]:
@@ -135,7 +121,11 @@ def exit_in_brackets(s: Subject) -> Iterator[Hit]:
         last = text_of(inside[-1]).split() if inside else []
         guards = node.parent is not None and node.parent.type == "list" and node.parent.named_children[-1] == node
         above = node.parent.parent if guards and node.parent is not None else None
-        if guards and last[:1] == ["exit"] and (above is None or above.type in ("program", "compound_statement", "do_group")):
+        if (
+            guards
+            and last[:1] == ["exit"]
+            and (above is None or above.type in ("program", "compound_statement", "do_group"))
+        ):
             yield Hit(node.end_point[0] + 1, "`exit` in brackets ends the brackets alone: the script goes on")
 
 
@@ -159,7 +149,9 @@ def separators(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     for one in s.set_to("IFS"):
         line = s.line(one.line)
         whole = re.fullmatch(r"\s*(export\s+)?IFS=(\S*|'[^']*'|\"[^\"]*\"|\$'[^']*')\s*(#.*)?", line)
-        again = [other.line for other in s.set_to("IFS") if other.line > one.line] or re.search(r"(?m)^\s*unset IFS", s.script.text)
+        again = [other.line for other in s.set_to("IFS") if other.line > one.line] or re.search(
+            r"(?m)^\s*unset IFS", s.script.text
+        )
         if not whole or one.inside or again or " " in one.value or one.line > launch.line:
             continue
         root = launch.root
@@ -168,7 +160,11 @@ def separators(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
             values = [set_.value for set_ in s.set_to(name[1])] if name else []
             if values and re.search(r"\S[ \n]+\S", values[-1].replace("\\\n", " ")):
                 says = f"IFS is changed on line {one.line}: {word} is one word here, blanks and all"
-                yield Hit(root.line, says, "put IFS back, or change it for one command alone (`IFS=, read ...`, `$(IFS=,; echo ...)`)")
+                yield Hit(
+                    root.line,
+                    says,
+                    "put IFS back, or change it for one command alone (`IFS=, read ...`, `$(IFS=,; echo ...)`)",
+                )
                 return
 
 
@@ -185,7 +181,10 @@ def unbraced(s: Subject) -> Iterator[Hit]:
             rest = name[len(meant) :]
             if meant and (re.search(r"[a-z]", rest) or (meant in SCHEDULERS and not name.startswith("SLURM_JOB_"))):
                 seen.add(name)
-                yield Hit(number, f"${name} is a name that nothing sets: for {meant} with {rest} behind it write ${{{meant}}}{rest}")
+                yield Hit(
+                    number,
+                    f"${name} is a name that nothing sets: for {meant} with {rest} behind it write ${{{meant}}}{rest}",
+                )
 
 
 def torque_array(s: Subject) -> Iterator[Hit]:
@@ -219,7 +218,13 @@ def same_process(s: Subject) -> Iterator[Hit]:
         taken = re.match(r"\s*(?:export\s+|local\s+)?([A-Za-z_]\w*)=\"?\$!\"?\s*(?:#.*|;.*)?$", code)
         if taken and last and taken[1] != s.line(last).split("=")[0].split()[-1]:
             yield Hit(number, f"$! is still the process of line {last}: nothing was put into the background since")
-        last = number if taken else 0 if re.search(r"(?<![&>])&(?![&>\d])", code) or re.match(r"\s*(fi|done|else|}|then)\b", code) else last
+        last = (
+            number
+            if taken
+            else 0
+            if re.search(r"(?<![&>])&(?![&>\d])", code) or re.match(r"\s*(fi|done|else|}|then)\b", code)
+            else last
+        )
 
 
 def replaced_path(s: Subject) -> Iterator[Hit]:
@@ -228,7 +233,12 @@ def replaced_path(s: Subject) -> Iterator[Hit]:
         told = [one for one in s.set_to(name) if not one.inside]
         for before, one in pairwise(told):
             kept = re.search(rf"\$\{{?{name}\b", one.written)
-            if not kept and re.search(rf"\$\{{?{name}\b", before.written) and "/" in one.value and one.line > before.line:
+            if (
+                not kept
+                and re.search(rf"\$\{{?{name}\b", before.written)
+                and "/" in one.value
+                and one.line > before.line
+            ):
                 says = f"{name} is set anew: what line {before.line} put into it is gone"
                 yield Hit(one.line, says, f"put `:${name}` behind it")
 
@@ -241,7 +251,9 @@ def options_read(s: Subject) -> Iterator[Hit]:
             arm = re.search(rf"(?m)^\s*\(?{letter}\s*\)([\s\S]*?);;", behind)
             if arm and "OPTARG" in arm[1] and f"{letter}:" not in letters:
                 line = s.script.text[: found_.start()].count("\n") + 1
-                yield Hit(line, f"-{letter} takes no argument by '{found_[2]}', and OPTARG is read for it: write {letter}:")
+                yield Hit(
+                    line, f"-{letter} takes no argument by '{found_[2]}', and OPTARG is read for it: write {letter}:"
+                )
 
 
 def split_value(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
@@ -249,7 +261,12 @@ def split_value(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     for word in launch.root.written:
         name = WHOLE.fullmatch(word)
         told = s.set_to(name[1]) if name else []
-        if told and "\n" in told[-1].value.strip() and re.search(r"\\\"|'", told[-1].written) and "\\\n" not in told[-1].written:
+        if (
+            told
+            and "\n" in told[-1].value.strip()
+            and re.search(r"\\\"|'", told[-1].written)
+            and "\\\n" not in told[-1].written
+        ):
             says = f"{word} has several lines and quotes of its own: without quotes around it, it comes as many words"
             yield Hit(launch.line, says, f'write "{word}"')
 
@@ -274,30 +291,131 @@ def long_port(s: Subject) -> Iterator[Hit]:
         made = made or re.fullmatch(r"[\"']?([1-9]\d*)\$\(echo -n \$\{?\w+\}? \| tail -c (\d)\)[\"']?", one.written)
         if made and int(made[1]) * 10 ** int(made[2]) > 65535:
             least = int(made[1]) * 10 ** int(made[2])
-            yield Hit(one.line, f"MASTER_PORT is {least} or more: a port lies below 65536", "take four digits of the job's number")
+            yield Hit(
+                one.line,
+                f"MASTER_PORT is {least} or more: a port lies below 65536",
+                "take four digits of the job's number",
+            )
 
 
 RULES = (
-    Rule("shell-swallowed", "shell", "error", "a command that a backslash above makes an argument", swallowed, sources.BASH + "#Escape-Character"),
-    launch_rule("environment-purged", "environment", "warning", "modules unloaded again before the launch", purged, sources.LMOD),
-    Rule("shell-assignment-run", "shell", "error", "a variable run as a command that begins with an assignment", assignment_run, sources.BASH + "#Simple-Command-Expansion"),
-    Rule("shell-trap-early", "shell", "warning", "a trap in double quotes around what is set later", trapped_early, sources.BASH + "#index-trap"),
-    Rule("variable-lost-in-pipe", "environment", "warning", "a function that sets variables, called in a pipe", lost_in_pipe, sources.BASH + "#Pipelines"),
-    Rule("shell-exit-in-brackets", "shell", "warning", "`exit` in brackets, meant for the script", exit_in_brackets, sources.BASH + "#Command-Grouping",
-         why="write `{ ...; exit 1; }`"),
-    Rule("shell-document-quoted", "shell", "warning", "variables in a configuration file that are never replaced", kept_in_document, sources.BASH + "#Here-Documents"),
-    launch_rule("shell-separators", "shell", "error", "IFS changed for the whole script", separators, sources.BASH + "#Word-Splitting"),
-    Rule("variable-unbraced", "environment", "error", "a name that goes on over what should stand behind it", unbraced, sources.BASH + "#Shell-Parameter-Expansion",
-         why="nothing sets that name: it is empty"),
+    Rule(
+        "shell-swallowed",
+        "shell",
+        "error",
+        "a command that a backslash above makes an argument",
+        swallowed,
+        sources.BASH + "#Escape-Character",
+    ),
+    Rule(
+        "shell-assignment-run",
+        "shell",
+        "error",
+        "a variable run as a command that begins with an assignment",
+        assignment_run,
+        sources.BASH + "#Simple-Command-Expansion",
+    ),
+    Rule(
+        "shell-trap-early",
+        "shell",
+        "warning",
+        "a trap in double quotes around what is set later",
+        trapped_early,
+        sources.BASH + "#index-trap",
+    ),
+    Rule(
+        "variable-lost-in-pipe",
+        "environment",
+        "warning",
+        "a function that sets variables, called in a pipe",
+        lost_in_pipe,
+        sources.BASH + "#Pipelines",
+    ),
+    Rule(
+        "shell-exit-in-brackets",
+        "shell",
+        "warning",
+        "`exit` in brackets, meant for the script",
+        exit_in_brackets,
+        sources.BASH + "#Command-Grouping",
+        why="write `{ ...; exit 1; }`",
+    ),
+    Rule(
+        "shell-document-quoted",
+        "shell",
+        "warning",
+        "variables in a configuration file that are never replaced",
+        kept_in_document,
+        sources.BASH + "#Here-Documents",
+    ),
+    launch_rule(
+        "shell-separators",
+        "shell",
+        "error",
+        "IFS changed for the whole script",
+        separators,
+        sources.BASH + "#Word-Splitting",
+    ),
+    Rule(
+        "variable-unbraced",
+        "environment",
+        "error",
+        "a name that goes on over what should stand behind it",
+        unbraced,
+        sources.BASH + "#Shell-Parameter-Expansion",
+        why="nothing sets that name: it is empty",
+    ),
     Rule("array-other-pbs", "directives", "error", "the array's variable of another PBS", torque_array, sources.PBS),
-    launch_rule("launch-set-gpus", "launch", "error", "a resource set with fewer GPUs than processes", set_gpus, sources.JSRUN,
-                why="the others find no device of their number"),
-    Rule("shell-same-process", "shell", "warning", "`$!` read twice for one process", same_process, sources.BASH + "#Special-Parameters",
-         why="the line above ran in the foreground: put & behind it"),
-    Rule("variable-path-replaced", "environment", "warning", "a search path that loses what was put into it", replaced_path, sources.BASH + "#Bourne-Shell-Variables"),
-    Rule("shell-getopts", "shell", "error", "an option's argument that getopts does not take", options_read, sources.BASH + "#index-getopts",
-         why="OPTARG stays empty, and the argument ends the options"),
-    launch_rule("call-split-value", "shell", "warning", "a value of several lines handed on without quotes", split_value, sources.BASH + "#Word-Splitting"),
-    launch_rule("container-overlay", "launch", "error", "an overlay that several tasks write to", shared_overlay, "https://apptainer.org/docs/user/main/persistent_overlays.html"),
+    launch_rule(
+        "launch-set-gpus",
+        "launch",
+        "error",
+        "a resource set with fewer GPUs than processes",
+        set_gpus,
+        sources.JSRUN,
+        why="the others find no device of their number",
+    ),
+    Rule(
+        "shell-same-process",
+        "shell",
+        "warning",
+        "`$!` read twice for one process",
+        same_process,
+        sources.BASH + "#Special-Parameters",
+        why="the line above ran in the foreground: put & behind it",
+    ),
+    Rule(
+        "variable-path-replaced",
+        "environment",
+        "warning",
+        "a search path that loses what was put into it",
+        replaced_path,
+        sources.BASH + "#Bourne-Shell-Variables",
+    ),
+    Rule(
+        "shell-getopts",
+        "shell",
+        "error",
+        "an option's argument that getopts does not take",
+        options_read,
+        sources.BASH + "#index-getopts",
+        why="OPTARG stays empty, and the argument ends the options",
+    ),
+    launch_rule(
+        "call-split-value",
+        "shell",
+        "warning",
+        "a value of several lines handed on without quotes",
+        split_value,
+        sources.BASH + "#Word-Splitting",
+    ),
+    launch_rule(
+        "container-overlay",
+        "launch",
+        "error",
+        "an overlay that several tasks write to",
+        shared_overlay,
+        "https://apptainer.org/docs/user/main/persistent_overlays.html",
+    ),
     Rule("rendezvous-port-long", "rendezvous", "error", "a port put together to more than 65535", long_port),
 )

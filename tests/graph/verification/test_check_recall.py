@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Defects that people put into good scripts: each is found, and the good script gives no finding."""
 
 from __future__ import annotations
@@ -104,44 +105,156 @@ python train.py
 """
 # What the shell, the scheduler or a library takes as it stands, and nobody means.
 SLIPS = [
-    ("shell-swallowed", below("clean() { rm -rf tmp; }\n" + LAUNCH + " \\\n    --lr 1\nclean").replace(LAUNCH + "\nclean", "clean", 1),
-     "--lr 1\nclean", "--lr 1 \\\nclean"),
-    ("environment-purged", above("module purge\nmodule load pytorch/2.4"), "module purge\nmodule load pytorch/2.4", "module load pytorch/2.4\nmodule purge"),
+    (
+        "shell-swallowed",
+        below("clean() { rm -rf tmp; }\n" + LAUNCH + " \\\n    --lr 1\nclean").replace(LAUNCH + "\nclean", "clean", 1),
+        "--lr 1\nclean",
+        "--lr 1 \\\nclean",
+    ),
     ("shell-assignment-run", above('cmd="env NCCL_DEBUG=INFO srun hostname"\n$cmd'), "env NCCL", "NCCL"),
-    ("shell-trap-early", above("trap 'kill -15 $PID' TERM\nsleep 1 &\nPID=$!\nwait"), "'kill -15 $PID'", '"kill -15 $PID"'),
-    ("variable-lost-in-pipe", above("pick() {\n  WHERE=$(hostname)\n}\npick > picked.log\necho $WHERE"), "pick > picked.log", "pick | tee picked.log"),
-    ("shell-exit-in-brackets", above('[ -n "$1" ] || { echo no name; exit 1; }').replace("set -eo", "set -o"), "{ echo no name; exit 1; }", "(echo no name; exit 1)"),
+    (
+        "shell-trap-early",
+        above("trap 'kill -15 $PID' TERM\nsleep 1 &\nPID=$!\nwait"),
+        "'kill -15 $PID'",
+        '"kill -15 $PID"',
+    ),
+    (
+        "variable-lost-in-pipe",
+        above("pick() {\n  WHERE=$(hostname)\n}\npick > picked.log\necho $WHERE"),
+        "pick > picked.log",
+        "pick | tee picked.log",
+    ),
+    (
+        "shell-exit-in-brackets",
+        above('[ -n "$1" ] || { echo no name; exit 1; }').replace("set -eo", "set -o"),
+        "{ echo no name; exit 1; }",
+        "(echo no name; exit 1)",
+    ),
     ("shell-document-quoted", above("OUT=results\ncat > conf.yaml <<EOF\nout: ${OUT}\nEOF"), "<<EOF", "<<'EOF'"),
-    ("shell-separators", above("ARGS='--wait=60 --kill-on-bad-exit=1'\nNODES=$(IFS=,; echo a)").replace("srun torchrun", "srun $ARGS torchrun"), "NODES=$(IFS=,; echo a)", "IFS=,"),
+    (
+        "shell-separators",
+        above("ARGS='--wait=60 --kill-on-bad-exit=1'\nNODES=$(IFS=,; echo a)").replace(
+            "srun torchrun", "srun $ARGS torchrun"
+        ),
+        "NODES=$(IFS=,; echo a)",
+        "IFS=,",
+    ),
     ("variable-unbraced", above("echo log_${SLURM_JOB_ID}_out"), "${SLURM_JOB_ID}_out", "$SLURM_JOB_ID_out"),
     ("variable-unbraced", above("RUN=big\necho ${RUN}_lr3"), "${RUN}_lr3", "$RUN_lr3"),
-    ("array-other-pbs", PBS.replace("#PBS -l walltime", "#PBS -t 1-4\n#PBS -l walltime").replace("--lr 1", "--lr $PBS_ARRAYID"), "$PBS_ARRAYID", "$PBS_ARRAY_INDEX"),
+    (
+        "array-other-pbs",
+        PBS.replace("#PBS -l walltime", "#PBS -t 1-4\n#PBS -l walltime").replace("--lr 1", "--lr $PBS_ARRAYID"),
+        "$PBS_ARRAYID",
+        "$PBS_ARRAY_INDEX",
+    ),
     ("launch-set-gpus", LSF, "--gpu_per_rs 6", "--gpu_per_rs 1"),
-    ("shell-same-process", above("sleep 9 &\nFIRST=$!\nsleep 9 &\nSECOND=$!\nwait $FIRST $SECOND"), "sleep 9 &\nSECOND", "sleep 9\nSECOND"),
-    ("variable-path-replaced", above("export LD_LIBRARY_PATH=/opt/efa/lib:$LD_LIBRARY_PATH\nexport LD_LIBRARY_PATH=/usr/local/lib:$LD_LIBRARY_PATH"),
-     "/usr/local/lib:$LD_LIBRARY_PATH", "/usr/local/lib"),
-    ("shell-getopts", above("while getopts 'd:l:' flag; do\n  case $flag in\n    d) data=$OPTARG ;;\n    l) layers=$OPTARG ;;\n  esac\ndone"), "'d:l:'", "'d:l'"),
-    ("call-split-value", above('SETS="--sets=\n- name: \\"a\\"\n"').replace("train.py", 'train.py "$SETS"'), '"$SETS"', "$SETS"),
-    ("container-overlay", SLURM.replace("srun torchrun", "srun singularity exec --nv --overlay data.ext3:ro box.sif torchrun"), ".ext3:ro", ".ext3"),
+    (
+        "shell-same-process",
+        above("sleep 9 &\nFIRST=$!\nsleep 9 &\nSECOND=$!\nwait $FIRST $SECOND"),
+        "sleep 9 &\nSECOND",
+        "sleep 9\nSECOND",
+    ),
+    (
+        "variable-path-replaced",
+        above(
+            "export LD_LIBRARY_PATH=/opt/efa/lib:$LD_LIBRARY_PATH\nexport LD_LIBRARY_PATH=/usr/local/lib:$LD_LIBRARY_PATH"
+        ),
+        "/usr/local/lib:$LD_LIBRARY_PATH",
+        "/usr/local/lib",
+    ),
+    (
+        "shell-getopts",
+        above(
+            "while getopts 'd:l:' flag; do\n  case $flag in\n    d) data=$OPTARG ;;\n    l) layers=$OPTARG ;;\n  esac\ndone"
+        ),
+        "'d:l:'",
+        "'d:l'",
+    ),
+    (
+        "call-split-value",
+        above('SETS="--sets=\n- name: \\"a\\"\n"').replace("train.py", 'train.py "$SETS"'),
+        '"$SETS"',
+        "$SETS",
+    ),
+    (
+        "container-overlay",
+        SLURM.replace("srun torchrun", "srun singularity exec --nv --overlay data.ext3:ro box.sif torchrun"),
+        ".ext3:ro",
+        ".ext3",
+    ),
     ("rendezvous-port-long", SLURM.replace("MASTER_PORT=29500", "MASTER_PORT=1${SLURM_JOB_ID: -4}"), ": -4}", ": -5}"),
-    ("array-one-task", SLURM.replace("#SBATCH --nodes", "#SBATCH --array=0-23%4\n#SBATCH --nodes"), "0-23%4", "0-23:24"),
-    ("launch-waits-in-loop", SLURM.replace(LAUNCH, "for n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do\n  srun -N 1 -n 1 -w $n python train.py --node_rank $RANK &\ndone\nwait"),
-     " &\ndone\nwait", " &\n  wait\ndone"),
+    (
+        "array-one-task",
+        SLURM.replace("#SBATCH --nodes", "#SBATCH --array=0-23%4\n#SBATCH --nodes"),
+        "0-23%4",
+        "0-23:24",
+    ),
+    (
+        "launch-waits-in-loop",
+        SLURM.replace(
+            LAUNCH,
+            "for n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do\n  srun -N 1 -n 1 -w $n python train.py --node_rank $RANK &\ndone\nwait",
+        ),
+        " &\ndone\nwait",
+        " &\n  wait\ndone",
+    ),
     ("shell-brace-range", above("LAST=3\nfor i in $(seq 0 $LAST); do echo $i; done"), "$(seq 0 $LAST)", "{0..$LAST}"),
-    ("shell-awk-quotes", above("NAME=$(scontrol show job $SLURM_JOB_ID | awk -F= '/Command=/{print $2}')"), "'/Command=/{print $2}'", '"/Command=/{print $2}"'),
+    (
+        "shell-awk-quotes",
+        above("NAME=$(scontrol show job $SLURM_JOB_ID | awk -F= '/Command=/{print $2}')"),
+        "'/Command=/{print $2}'",
+        '"/Command=/{print $2}"',
+    ),
     ("shell-sorted-text", above("LAST=$(ls out | grep checkpoint | sort -V | tail -1)\necho $LAST"), "sort -V", "sort"),
     ("directive-walltime-minutes", PBS, "walltime=04:00:00", "walltime=4:00"),
-    ("rank-device-global", TASKS.replace("python train", "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID python train"), "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID", "CUDA_VISIBLE_DEVICES=$SLURM_PROCID"),
-    ("shell-written-anew", above("for node in a b; do\n  echo $node slots=4 >> hosts.txt\ndone"), ">> hosts", "> hosts"),
-    ("network-turned-off", above("export NCCL_IB_HCA=mlx5_0:1\nexport NCCL_IB_DISABLE=0"), "NCCL_IB_DISABLE=0", "NCCL_IB_DISABLE=1"),
+    (
+        "rank-device-global",
+        TASKS.replace("python train", "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID python train"),
+        "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID",
+        "CUDA_VISIBLE_DEVICES=$SLURM_PROCID",
+    ),
+    (
+        "shell-written-anew",
+        above("for node in a b; do\n  echo $node slots=4 >> hosts.txt\ndone"),
+        ">> hosts",
+        "> hosts",
+    ),
+    (
+        "network-turned-off",
+        above("export NCCL_IB_HCA=mlx5_0:1\nexport NCCL_IB_DISABLE=0"),
+        "NCCL_IB_DISABLE=0",
+        "NCCL_IB_DISABLE=1",
+    ),
     ("shell-quoted-tilde", below('cp -r save "$HOME/kept/"'), '"$HOME/kept/"', '"~/kept/"'),
     ("shell-list-commas", above("WAYS=(a.py b.py c.py)\necho ${WAYS[0]}"), "(a.py b.py c.py)", "(a.py, b.py, c.py)"),
-    ("submit-empty-line", below("cat << EOF > next.sh\n#!/bin/bash\n#SBATCH -N 1\nhostname\nEOF\nsbatch next.sh"), "next.sh\n#!", "next.sh\n\n#!"),
-    ("shell-octal", above('ID=$(printf "%02d" $SLURM_ARRAY_TASK_ID)\necho $((10#$ID + 100))').replace("#SBATCH --nodes", "#SBATCH --array=1-9\n#SBATCH --output=x-%a.out\n#SBATCH --nodes"), "10#$ID", "ID"),
+    (
+        "submit-empty-line",
+        below("cat << EOF > next.sh\n#!/bin/bash\n#SBATCH -N 1\nhostname\nEOF\nsbatch next.sh"),
+        "next.sh\n#!",
+        "next.sh\n\n#!",
+    ),
+    (
+        "shell-octal",
+        above('ID=$(printf "%02d" $SLURM_ARRAY_TASK_ID)\necho $((10#$ID + 100))').replace(
+            "#SBATCH --nodes", "#SBATCH --array=1-9\n#SBATCH --output=x-%a.out\n#SBATCH --nodes"
+        ),
+        "10#$ID",
+        "ID",
+    ),
     ("shell-test-redirects", above("AGAIN=0\nif [ $AGAIN -gt 0 ]; then echo again; fi"), "-gt 0", "> 0"),
     ("environment-allocator", above("export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512"), "mb:512", "mb=512"),
-    ("rendezvous-local-file", TASKS.replace("--lr 1", "--dist-url file:///scratch/me/meet"), "///scratch/me/meet", "///tmp/meet"),
-    ("environment-child-shell", SLURM.replace("source /opt/miniconda3/etc/profile.d/conda.sh\nconda activate train", "source setup_env.sh"), "source setup_env.sh", "bash setup_env.sh"),
+    (
+        "rendezvous-local-file",
+        TASKS.replace("--lr 1", "--dist-url file:///scratch/me/meet"),
+        "///scratch/me/meet",
+        "///tmp/meet",
+    ),
+    (
+        "environment-child-shell",
+        SLURM.replace("source /opt/miniconda3/etc/profile.d/conda.sh\nconda activate train", "source setup_env.sh"),
+        "source setup_env.sh",
+        "bash setup_env.sh",
+    ),
     ("launch-ray-returns", RAY, " --block", ""),
     ("launch-global-batch", MEGATRON, "--global-batch-size 512", "--global-batch-size 510"),
 ]
