@@ -26,6 +26,14 @@ TAKES_PATHS = frozenset(
 SETS_UP = re.compile(
     r"(^|/)[\w.-]*(set_?up[\w-]*env|env[\w-]*|activate|load_?modules?|modules|init_?env)[\w-]*\.(sh|bash|env)$", re.I
 )
+NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
+SERVES = re.compile(
+    r"(ollama serve|vllm serve|mlflow (server|ui)|tritonserver|redis-server|tensorboard --|jupyter[- ](lab|notebook))"
+)
+SERVERS = frozenset(
+    ("ollama", "vllm", "mlflow", "tritonserver", "redis-server", "tensorboard", "jupyter", "jupyter-lab")
+)
+IDLE = frozenset(("wait", "echo", "kill", "sleep", "exit"))
 QUOTED = re.compile(r"'[^'\n]*'")
 
 
@@ -115,17 +123,19 @@ def device_of_rank(s: Subject) -> Iterator[Hit]:
 def written_anew(s: Subject) -> Iterator[Hit]:
     """`echo $node > hosts` in a loop: only the last one stays."""
     for loop in found(parse(s.script.text).root_node, "for_statement"):
-        variable = loop.child_by_field_name("variable")
-        name = text_of(variable) if variable is not None else ""
-        for node in found(loop, "redirected_statement"):
-            body, text = node.child_by_field_name("body"), text_of(node)
-            target = re.search(r"(?<![>&\d])>\s*(\S+)\s*$", text)
-            says_it = (
-                body is not None
-                and re.match(r"(echo|printf)\b", text_of(body))
-                and re.search(rf"\$\{{?{name}\b", text_of(body))
-            )
-            if name and says_it and target and not re.search(rf"\$\{{?{name}\b|\$\(|^/dev/|^&", target[1]):
+        variable, body = loop.child_by_field_name("variable"), loop.child_by_field_name("body")
+        name, text = text_of(variable) if variable is not None else "", text_of(body) if body is not None else ""
+        for node in found(body, "redirected_statement") if name and body is not None else ():
+            command, whole = node.child_by_field_name("body"), text_of(node)
+            target = re.search(r"(?<![>&\d])>(?!>)\s*(\S+)\s*$", whole)
+            reads = command is not None and re.search(rf"\$\{{?{name}\b", text_of(command))
+            if not target or not reads or re.search(rf"\$\{{?{name}\b|\$\(|^/dev/|^&|`", target[1]):
+                continue
+            # A name that the loop itself makes anew, or a file that the round reads up, is another one each time.
+            made = any(re.search(rf"\b{one}=|\b(for|read)\b[^\n]*\b{one}\b", text) for one in NAME.findall(target[1]))
+            again = text.count(target[1].strip("\"'")) > 1
+            first = command is not None and re.match(r"(echo|printf|srun|mpirun|mpiexec|python)", text_of(command))
+            if first and not made and not again:
                 yield Hit(
                     node.start_point[0] + 1,
                     f"each round writes {target[1][:40]} anew: only the last one stays",
@@ -305,6 +315,109 @@ def batch_of_ranks(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         yield Hit(launch.line, says, "Megatron stops with an assertion")
 
 
+def cut_by_comment(s: Subject) -> Iterator[Hit]:
+    """A remark between the lines of one command: the command ends there."""
+    for line in sorted(s.comment_lines):
+        above, below = s.line(line - 1), s.line(line + 1)
+        goes_on = re.match(r"\s*([\w.+~]+=\S+\s*\\$|[\w.]+\s*\\$)", below)
+        if (
+            above.rstrip().endswith("\\")
+            and not above.lstrip().startswith("#")
+            and s.line(line).lstrip().startswith("#")
+            and goes_on
+        ):
+            yield Hit(
+                line,
+                "the command above ends at this remark: the lines below it are no arguments of it",
+                "take the line out",
+            )
+
+
+def more_than_asked(s: Subject) -> Iterator[Hit]:
+    """A step of Slurm with more tasks or nodes than the job has."""
+    if s.scheduler != "slurm" or s.job.mixed:
+        return
+    training = s.launch.root if s.launch else None
+    for one in s.script.commands:
+        for layer in one.chain.layers:
+            if (
+                layer.name != "srun"
+                or one is training
+                or (s.launch and one is s.launch.command)
+                or layer.has("--overcommit")
+                or layer.has("-O")
+            ):
+                continue
+            tasks, nodes = number(layer.role("tasks"), s.facts), number(layer.role("nodes"), s.facts)
+            if tasks and s.job.tasks and tasks > s.job.tasks and {"ntasks", "ntasks-per-node"} & set(s.job.asked):
+                yield Hit(
+                    one.line,
+                    f"srun asks for {tasks} tasks; the job has {s.job.tasks}",
+                    "'More processors requested than permitted'",
+                )
+            elif nodes and s.job.nodes and nodes > s.job.nodes:
+                yield Hit(one.line, f"srun asks for {nodes} nodes; the job has {s.job.nodes}", "the step is refused")
+
+
+def another_environment(s: Subject) -> Iterator[Hit]:
+    """An environment made in one place and entered in another beside it."""
+    made = dict[str, int]()
+    for one in s.script.commands:
+        words = [plain(word) for word in one.fields]
+        if (
+            (one.name == "virtualenv" or words[1:3] == ["-m", "venv"])
+            and len(words) > 1
+            and not words[-1].startswith("-")
+        ):
+            made[words[-1].rstrip("/")] = one.line
+        elif (
+            words[:1] in (["source"], ["."])
+            and len(words) > 1
+            and (place := re.fullmatch(r"(.+)/bin/activate", words[1]))
+        ):
+            beside = [
+                path
+                for path, line in made.items()
+                if path.rpartition("/")[0] == place[1].rpartition("/")[0] and "/" in path
+            ]
+            if beside and place[1] not in made and not re.search(rf"-[de] [\"']?{re.escape(place[1])}", s.script.text):
+                yield Hit(
+                    one.line,
+                    f"the environment was made as {beside[-1]} (line {made[beside[-1]]}), and {place[1]} is entered",
+                )
+
+
+def blocks_the_script(s: Subject) -> Iterator[Hit]:
+    """A server in the foreground: what stands below it is never reached."""
+    for one in s.script.commands:
+        entry = plain(one.chain.program.entry).rsplit("/", 1)[-1] if one.chain.program else ""
+        served = SERVES.search(" ".join(one.argv)) if entry in SERVERS else None
+        if served is None or one.background or one.outer is not None or one.inside:
+            continue
+        later = (other for other in s.script.commands if other.line > one.line and other.outer is None)
+        work = next((other for other in later if other.chain.program is not None and other.name not in IDLE), None)
+        if work is not None:
+            yield Hit(
+                one.line,
+                f"`{served[1]}` does not end: line {work.line} and what follows are never reached",
+                "put & behind it",
+            )
+
+
+def split_mounts(s: Subject) -> Iterator[Hit]:
+    """A blank behind a comma in an option's list."""
+    for line, text in s.code_lines:
+        told = re.search(
+            r"--(container-mounts|bind|container-env|exclude|nodelist|mail-type|gpu_ids)[= ]\S+,\s+[\w/$]", text
+        )
+        if told and not re.search(rf"--{told[1]}[= ][\"'][^\"']*,\s", text):
+            yield Hit(
+                line,
+                f"a blank stands in the list of --{told[1]}: what is behind it is a word of its own",
+                "leave the blank out",
+            )
+
+
 BASH = sources.BASH
 RULES = (
     Rule(
@@ -442,4 +555,37 @@ RULES = (
         batch_of_ranks,
         "https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/core/num_microbatches_calculator.py",
     ),
+    Rule(
+        "shell-remark-in-command",
+        "shell",
+        "error",
+        "a remark between the lines of one command",
+        cut_by_comment,
+        BASH + "#Comments",
+    ),
+    Rule(
+        "launch-more-than-asked",
+        "launch",
+        "error",
+        "a step with more tasks or nodes than the job",
+        more_than_asked,
+        sources.SRUN,
+    ),
+    Rule(
+        "environment-elsewhere",
+        "environment",
+        "error",
+        "an environment made in one place and entered in another",
+        another_environment,
+        "https://docs.python.org/3/library/venv.html",
+    ),
+    Rule(
+        "launch-server-blocks",
+        "launch",
+        "error",
+        "a server in the foreground above other work",
+        blocks_the_script,
+        BASH + "#Lists",
+    ),
+    Rule("call-blank-in-list", "shell", "error", "a blank in an option's list", split_mounts, BASH + "#Word-Splitting"),
 )

@@ -130,7 +130,9 @@ def stays_at_home(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     entry = plain(launch.program.entry)
     options = {one.written for one in s.script.directives}
     goes = any(re.search(r"(^|[;&|(\s])(cd|pushd)\s", line) for number, line in s.code_lines if number <= launch.line)
-    told = re.search(r"-wdir|--wdir|-wd\b|--chdir|--pwd|PBS_O_WORKDIR|sandbox", s.script.text) or "-d" in options
+    code = "\n".join(line for _, line in s.code_lines if not re.match(r"\s*(echo|printf)\b", line))
+    told = re.search(r"-wdir|--wdir|-wd\b|--chdir|--pwd|PBS_O_WORKDIR", code) is not None
+    told = told or "sandbox" in s.script.text or "-d" in options
     # NCI's PBS starts in the folder of qsub with `-l wd` (https://opus.nci.org.au/spaces/Help/pages/236880942).
     told = told or bool(re.search(r"(?m)^#PBS\s.*(-l\s*|,)wd\s*(,|$)", s.script.text))
     if entry and not entry.startswith(("/", "$", "~", "-")) and not goes and not told:

@@ -257,6 +257,51 @@ SLIPS = [
     ),
     ("launch-ray-returns", RAY, " --block", ""),
     ("launch-global-batch", MEGATRON, "--global-batch-size 512", "--global-batch-size 510"),
+    (
+        "shell-remark-in-command",
+        below("srun python eval.py \\\n    a=1 \\\n    lr=2 \\\n    b=3 \\\n    c=4"),
+        "    lr=2",
+        "    # lr=2",
+    ),
+    (
+        "launch-more-than-asked",
+        TASKS.replace("export MASTER_PORT", "srun -n 8 hostname\nexport MASTER_PORT"),
+        "srun -n 8 hostname",
+        "srun -n 16 hostname",
+    ),
+    (
+        "environment-elsewhere",
+        SLURM.replace(
+            "source /opt/miniconda3/etc/profile.d/conda.sh\nconda activate train",
+            "virtualenv $SLURM_TMPDIR/env\nsource $SLURM_TMPDIR/env/bin/activate",
+        ),
+        "env/bin",
+        "venv/bin",
+    ),
+    (
+        "launch-server-blocks",
+        below("srun --overlap -n 1 ollama serve &\nsleep 5\nsrun --overlap -n 1 python ask.py"),
+        "ollama serve &",
+        "ollama serve",
+    ),
+    (
+        "call-blank-in-list",
+        below('BOX="--container-image=a.sqsh --container-mounts=/a:/a,/b:/b"\nsrun $BOX hostname'),
+        "/a,/b",
+        "/a, /b",
+    ),
+    (
+        "shell-written-anew",
+        above("for SIZE in 1 2 3; do\n  srun -n 1 ./gemm $SIZE >> sizes.csv\ndone"),
+        ">> sizes",
+        "> sizes",
+    ),
+    (
+        "environment-folder",
+        PBS.replace("cd $PBS_O_WORKDIR", "cd $PBS_O_WORKDIR\necho in $PBS_O_WORKDIR"),
+        "cd $PBS_O_WORKDIR\n",
+        "",
+    ),
 ]
 DEFECTS += SLIPS  # type: ignore[arg-type]
 
