@@ -1,4 +1,4 @@
-"""The account of a port: what became of every statement of the old script that is no directive, and why."""
+"""The account of a port: what became of every statement of the old script that is no directive, and what is told."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ class AccountLine:
     text: str
     fate: Fate
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PortNote:
+    """Something that a person should look at after the port; line is the source's, 0 for the whole script."""
+
+    line: int
+    says: str
 
 
 def counts(lines: tuple[AccountLine, ...]) -> str:

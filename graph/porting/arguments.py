@@ -11,7 +11,8 @@ import re
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.shell_words import Field, Piece, plain
-from graph.porting.collector import SCHEDULERS_OWN, Collector
+from graph.porting.collector import Collector
+from graph.porting.guards import SCHEDULERS_OWN
 from graph.porting.own_names import JOB_ID_NAMES, PLAIN_VARIABLE
 
 RANKS = re.compile(
@@ -26,28 +27,18 @@ HOSTS = re.compile(
 LATE = re.compile(r"\$(MASTER_ADDR|MASTER_PORT|WORLD_SIZE)\b")
 
 
-def arguments(args: tuple[Field, ...], collector: Collector, line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def arguments(args: tuple[Field, ...], collector: Collector) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(arguments for the top of the script, arguments behind the rendezvous), as words with plain variables."""
     made: list[str] = []
     for one in args:
-        gone = next((piece.text for piece in one if piece.open and falls_away(piece, collector)), None)
-        if gone is None:
-            made += collector.words(tuple(job_fact(piece, collector) for piece in one), line)
+        if not any(piece.open and falls_away(piece, collector) for piece in one):
+            made += collector.words(tuple(job_fact(piece, collector) for piece in one))
             continue
         # An option without its value would take the next word for it.
         alone = not plain(one).startswith("-") and bool(made) and re.match(r"-{1,2}[A-Za-z]", made[-1]) is not None
-        option = made.pop() if alone and "=" not in made[-1] else ""
-        collector.note(line, left_out(f"{option} {plain(one)}".strip(), gone))
-    if "--multiprocessing-distributed" in made:
-        says = "makes the program start a process a GPU itself: take it out, the new launch starts them."
-        collector.note(line, f"--multiprocessing-distributed {says}")
+        if alone and "=" not in made[-1]:
+            made.pop()
     return split_late(made)
-
-
-def left_out(text: str, gone: str) -> str:
-    if RANKS.fullmatch(gone.strip("${}")):
-        return f"{text} is left out: the new launch tells RANK and LOCAL_RANK in the environment, read them there."
-    return f"{text} is left out: {gone} is the old scheduler's; add the option with a value of its own."
 
 
 def falls_away(piece: Piece, collector: Collector) -> bool:

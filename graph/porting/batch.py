@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from graph.extraction.batch_numbers import IN_FILE, STEPS_OPTION, TAKES_STEPS, Counts, counts
-from graph.porting.collector import PortNote
+from graph.porting.account import PortNote
 from knowledge.types import LaunchPlan, Variable
 
 # "auto" in a DeepSpeed file is filled in by transformers from its own options.

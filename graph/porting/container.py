@@ -9,7 +9,7 @@ from graph.extraction.script import ReadScript
 from graph.extraction.script_record import ScriptRecord
 from graph.extraction.shell_words import plain
 from graph.planning.environment import IMAGE_NAME
-from graph.porting.collector import PortNote
+from graph.porting.account import PortNote
 from knowledge.cluster import Cluster, NodeType
 from knowledge.masking import hide
 from knowledge.types import JobRequest

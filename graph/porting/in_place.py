@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,9 +29,9 @@ from graph.extraction.places import (
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
-from graph.porting.account import AccountLine
+from graph.porting.account import AccountLine, PortNote
 from graph.porting.arguments import RANKS
-from graph.porting.collector import Collector, PortNote
+from graph.porting.guards import Guards
 from graph.porting.inner import inner_steps
 from graph.porting.left import Left
 from graph.porting.own_names import JOB_ID
@@ -680,14 +680,12 @@ class Writer:
         walk = self.walk
         if self.stays_here:
             return text
-        collector = Collector(walk.script, walk.source, walk.target, {})
-        theirs = (Variable(name, "", "") for name in NAMED.findall(self.machines_own))  # the site sets these
-        collector.variables = {one.name: one for one in (*theirs, *read_variables(text))}
+        known = frozenset((*NAMED.findall(self.machines_own), *(one.name for one in read_script(text).assignments)))
         code = "\n".join(row for row in re.sub(r"'[^'\n]*'", "", text).split("\n") if not row.lstrip().startswith("#"))
         # A file that the script reads may set the names that its paths begin with.
         read = any(name_of(node) in ("source", ".") for one in walk.kept for node in within(one, ("command",)))
-        lines = collector.guard_lines((code,), not read)
-        self.notes += collector.notes
+        lines, told = Guards(walk.script, walk.target, known, not read).lines(code)
+        self.notes += told
         rows = text.split("\n")
         ours = set(SITE_PATH.findall(self.machines_own))
         places = dict[str, int]()
@@ -726,10 +724,6 @@ class Writer:
             inner = next(bodies(node), None) if node in self.walk.blocks else None
             last = max(line_of(node), line_of(inner) - 1) if inner is not None else node.end_point[0] + 1
             yield AccountLine(line_of(node), last, hide(shown), fate, why)  # type: ignore[arg-type]
-
-
-def read_variables(text: str) -> Iterable[Variable]:
-    return [Variable(one.name, "", "") for one in read_script(text).assignments]
 
 
 def array_of(script: ReadScript) -> str:

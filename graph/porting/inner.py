@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graph.extraction.commands import Command
 from graph.extraction.places import ASSIGNMENTS, Node, tree_of, within
 from graph.extraction.shell_words import plain
-from graph.porting.collector import PortNote
+from graph.porting.account import PortNote
 from graph.porting.walk import Placing, is_settings, is_software, listed, name_of, source_of, words_in
 from knowledge.word_lists import word_set
 from templates.quoting import shell_word

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graph.extraction.script_record import ScriptRecord
 from graph.planning.plan import plan
-from graph.porting.collector import PortNote
+from graph.porting.account import PortNote
 from knowledge.cluster import Cluster
 from knowledge.types import Alternative, JobRequest, LaunchPlan, Refusal
 

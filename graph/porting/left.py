@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from graph.extraction.places import Node, line_of, within
-from graph.porting.collector import GIVEN, PortNote
+from graph.porting.account import PortNote
+from graph.porting.guards import GIVEN
 from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.walk import COUNTS, Placing, listed, name_of, names_in, role_of, sets, source_of, words_in
 from knowledge.cluster import Cluster, NodeType

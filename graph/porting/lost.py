@@ -12,7 +12,7 @@ from graph.extraction.script_files import configured
 from graph.extraction.script_record import ScriptRecord
 from graph.extraction.shell_words import plain
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
-from graph.porting.collector import PortNote
+from graph.porting.account import PortNote
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.launcher_options import launcher_table

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from graph.extraction.commands import Assignment
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.shell_words import plain
-from graph.porting.ownership import facts_variables, is_machine_variable, is_site_path
+from graph.porting.ownership import facts_variables, is_machine_variable
 from knowledge.cluster import Cluster
 
 JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_ENCLOSING_ID"}
@@ -69,10 +69,3 @@ def filled_in(text: str, script: ReadScript, names: frozenset[str]) -> str:
         return (script.value_of(name) or "") if name in names else found[0]
 
     return PLAIN_VARIABLE.sub(value, text)
-
-
-def is_elsewhere(text: str, script: ReadScript) -> bool:
-    """Whether a word is a place on the old machine, and not behind a variable that the script itself sets."""
-    found = PLAIN_VARIABLE.match(text)
-    own = found is not None and script.value_of(found[1] or found[2]) is not None
-    return is_site_path(text) and not own

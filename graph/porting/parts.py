@@ -14,7 +14,7 @@ from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_words import literal, plain, split_words
 from graph.porting.arguments import HOSTS, arguments
 from graph.porting.collector import Collector, is_secret_line
-from graph.porting.own_names import by_name, is_elsewhere
+from graph.porting.own_names import by_name
 from graph.porting.ownership import is_machine_variable
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
@@ -57,10 +57,8 @@ def user_part(script: ReadScript, source: Cluster | None, target: Cluster) -> Us
             continue  # a key is named by the account and copied nowhere
         if assignment.exported and not machines and not is_launch(assignment.value):
             collector.need(assignment.name)
-    entry = collector.word(program.entry, training.line) or plain(program.entry)
-    args, late = arguments(program.args, collector, training.line)
-    if is_elsewhere(entry, script) and not collector.stays_here:
-        collector.note(training.line, f"{entry} is a path on {collector.old}: give the program's new one with --entry.")
+    entry = collector.word(program.entry) or plain(program.entry)
+    args, late = arguments(program.args, collector)
     files = tuple(row for one in own_documents(script, training.line) for row in one.text.split("\n"))
     return UserPart(entry, program.kind == "module", args, tuple(collector.variables.values()), files, late)
 

@@ -16,9 +16,8 @@ from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.extraction.shell_words import plain
-from graph.porting.account import AccountLine
+from graph.porting.account import AccountLine, PortNote
 from graph.porting.batch import default_of, keep_batch
-from graph.porting.collector import PortNote
 from graph.porting.container import own_container, own_options
 from graph.porting.in_place import NewPlan, OldScript, in_place
 from graph.porting.layout import devices_of, layout_note, planned, spread_evenly
