@@ -68,6 +68,9 @@ def promised(job: Allocation) -> int:
 def causes(found: list[Finding]) -> list[Finding]:
     """The findings without those that only follow from an error among them."""
     errors = {one.rule.removeprefix("rehearsal-") for one in found if one.severity == "error"}
+    # What a loop met in each of its rounds is one finding.
+    once = {(one.rule, one.line, one.says): one for one in reversed(found)}
+    found = [one for one in found if once.pop((one.rule, one.line, one.says), None)]
     return [one for one in found if not errors & FOLLOWS.get(one.rule.removeprefix("rehearsal-"), frozenset())]
 
 

@@ -57,7 +57,9 @@ def stand_in(
     by_jsrun = any(form.launcher == "jsrun" for forms in cluster.launch.values() for form in forms)
     launch_node = f"{cluster.id}-batch1" if cluster.scheduler == "lsf" and by_jsrun and not shared else None
     node = job.node_type
-    threads = (node.cpu.cores or 64) * (node.cpu.threads_per_core or 1)
+    # A machine that nobody described has at least the CPUs that the job's directives take of a node.
+    asked = (job.tasks_per_node or 1) * (job.cpus_per_task or 1)
+    threads = (node.cpu.cores or max(64, asked)) * (node.cpu.threads_per_core or 1)
     # PALS counts hardware threads: 4 ranks of depth 16 fill Polaris's 32 cores
     # (https://docs.alcf.anl.gov/polaris/running-jobs/#binding-mpi-ranks-to-gpus).
     cpus = threads if mpi_of(cluster) == "pals" else node.cpu.schedulable or threads

@@ -8,12 +8,14 @@ import pytest
 
 from graph.extraction.script import read_script
 from graph.verification.rehearsal import judge
+from graph.verification.rehearsal.judge import causes
 from graph.verification.rehearsal.report import text_of
 from graph.verification.rehearsal.types import Rehearsal
 from graph.verification.simulator.allocation import allocation
 from graph.verification.simulator.config import StandIn
 from graph.verification.simulator.running import Ran
 from knowledge.catalogue import catalogue
+from knowledge.types import Finding
 
 SCRIPT = """#!/bin/bash
 #SBATCH -N 2
@@ -152,3 +154,9 @@ def test_ranks_that_the_program_finds_itself_are_a_note() -> None:
     adopted = {"kind": "adopted", "names": ["LOCAL_RANK", "RANK"], "group": "", "step": True}
     outcome = judged(ALL, adopted, *(seen(n) for n in range(4)))
     assert (outcome.passed, rules(outcome)) == (True, ["own-needs"])
+
+
+def test_what_every_round_of_a_loop_met_is_one_finding() -> None:
+    one = Finding("rehearsal-refused", "error", 4, "srun refuses: error", "why", None)
+    other = Finding("rehearsal-refused", "error", 5, "srun refuses: error", "why", None)
+    assert causes([one, one, other, one]) == [one, other]
