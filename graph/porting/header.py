@@ -23,7 +23,7 @@ PLANNED = word_set(
     "time time-limit walltime account project bank group group_list partition queue output error join job-name "
     "constraint select place filesystems ncpus ngpus nslots cores-per-slot gpus-per-slot mpiprocs ompthreads span "
     "rusage nnodes shell interactive keep wd mail mail-type mail-user mail-begin mail-end export get-user-env array "
-    "distribution cpu-bind unbuffered verbose image container-image container-mounts V S j k cwd h_rt node_f"
+    "distribution cpu-bind unbuffered verbose image container-image V S j k cwd h_rt node_f"
 )
 # Directives that name what the old site alone has.
 OF_THE_SITE = word_set("licenses nodelist reservation exclude clusters")
@@ -80,7 +80,8 @@ class Header:
             if not known:
                 self.note(0, f"the array {array} is not carried over: add it in {title}'s words.")
         for name, one in script.active.items():
-            if name in ("output", "error") and one.value not in "\n".join(new):
+            carried = name == "error" and scheduler == self.plan.scheduler and not one.value.startswith("/")
+            if name in ("output", "error") and one.value not in "\n".join(new) and not carried:
                 self.note(one.line, f"--{name} {one.value}: what is printed goes to the output file of the new script.")
             if name in OF_THE_SITE and name not in there:
                 self.note(one.line, f"--{name} {one.value} is not carried over: it is the old machine's.")
@@ -107,7 +108,8 @@ class Header:
                 continue
             carried = name in there or name in PLANNED or name in OF_THE_SITE or any(one.written in row for row in own)
             memory = name in ("mem", "mem-per-cpu", "mem-per-gpu") and one.value not in ("0", "")
-            if memory or (not carried and name not in OWN_DIRECTIVES):
+            cores = name in ("cpus-per-task", "ncpus") and not re.search(r"cpus|ncpus|-n \d|cores", " ".join(there))
+            if memory or cores or (not carried and name not in OWN_DIRECTIVES):
                 shown.append(f"{one.written} {one.value}".strip())
         queue = next((script.active[name].value for name in ("partition", "queue") if name in script.active), "")
         if "qos" in script.active and queue:
@@ -116,11 +118,9 @@ class Header:
         if named and named.value.partition("[")[0] not in (self.plan.job_name, ""):
             self.note(named.line, f"the job is called {self.plan.job_name}: {named.value} is no name that goes along.")
         if shown:
-            title = self.walk.target.title
-            self.note(
-                0,
-                f"{listed(shown, MOST_NAMED)}: not carried over; {title}'s own lines ask for what the new job needs.",
-            )
+            what = listed(dict.fromkeys(shown), MOST_NAMED)
+            asks = f"{self.walk.target.title}'s own lines ask for what the new job needs."
+            self.note(0, f"{what}: not carried over; {asks}")
 
 
 def array_of(script: ReadScript) -> str:

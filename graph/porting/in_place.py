@@ -81,6 +81,7 @@ TOLD = {
     "SLURM_GPUS_ON_NODE": "RANKS_PER_NODE", "SLURM_GPUS": "WORLD_SIZE",
 }  # fmt: skip
 OF_SCHEDULER = re.compile(r"(SLURM|PBS|LSB|FLUX)_|scontrol|NODEFILE|NODELIST|HOSTFILE")
+ONE_DEVICE = re.compile(r"--gpus-per-task[= ]1\b|--gpu-bind[= ](?!none)|VISIBLE_DEVICES=\$")
 OF_ONE = word_set("MASTER_ADDR MASTER_PORT RANK LOCAL_RANK WORLD_SIZE")
 NODE_FILES: dict[Scheduler, str] = {"pbs": "PBS_NODEFILE", "lsf": "LSB_DJOB_HOSTFILE"}
 NODE_COUNTS = {"SLURM_NNODES": "NNODES", "SLURM_JOB_NUM_NODES": "NNODES"}
@@ -129,7 +130,8 @@ class OldScript:
 class NewPlan:
     """What was decided for the target. said: variables that were given beside the script; args: whether these were;
     boxed: whether the program runs in the old script's container; method_said: whether
-    framework or strategy were given beside the script, so that the program needs their options."""
+    framework or strategy were given beside the script, so that the program needs their options; gpus: those of a node
+    where one process takes them all, else 0."""
 
     plan: LaunchPlan
     target: Cluster
@@ -137,6 +139,7 @@ class NewPlan:
     args: bool = False
     boxed: bool = False
     method_said: bool = False
+    gpus: int = 0
 
 
 def in_place(old: OldScript, new: NewPlan) -> Placed | None:
@@ -158,7 +161,7 @@ class Writer:
     def __init__(self, walk: Placing, old: OldScript, new: NewPlan) -> None:
         self.walk, self.before, self.plan, self.said_args = walk, old.plan, new.plan, new.args
         self.text, plan, said = walk.text, new.plan, new.said
-        self.entry, self.boxed = old.part.entry, new.boxed
+        self.entry, self.boxed, self.gpus = old.part.entry, new.boxed, new.gpus
         self.notes: list[PortNote] = []
         self.changes: list[Change] = []
         set_here = {one.name for one in walk.script.assignments}
@@ -247,6 +250,17 @@ class Writer:
             self.note(0, f"{says} has to read these.")
         entry = (plain(training.chain.program.entry) if training.chain.program else "") or " "
         before = " ".join(training.written).partition(entry)[0]
+        old_lines = " ".join((*training.written, *(" ".join(one.written) for one in [training.outer] if one)))
+        old_lines += " ".join(f"--{name}={one.value}" for name, one in self.walk.script.active.items())
+        new_lines = "\n".join(row for body in self.parts.values() for row in body)
+        if (
+            "spawner" not in kinds
+            and ONE_DEVICE.search(old_lines)
+            and not ONE_DEVICE.search(new_lines)
+            and self.plan.ranks_per_node > 1
+        ):
+            says = "each task saw one GPU before, as device 0; here it sees all of its node: LOCAL_RANK chooses."
+            self.note(training.line, says)
         paths = [training.chain.program.interpreter if training.chain.program else ""]
         paths += [layer.written for layer in layers_of(training) if layer.kind == "spawner"]
         own = [one for one in dict.fromkeys(paths) if "/" in one or "$" in one]
@@ -307,7 +321,8 @@ class Writer:
     def launched(self, command: Node, top: Node, launch: Command) -> bool:
         """The new launcher in front of the program's own words. False where those are not to be seen."""
         words = program_text(command, launch, self.walk)
-        if not words:
+        fed = command.parent is not None and any("heredoc" in one.type for one in command.parent.children)
+        if not words or (fed and launch.outer is not None and "heredoc" in " ".join(launch.inside)):
             return False
         words = self.without_ranks(words, launch.line)
         if (
@@ -453,12 +468,23 @@ class Writer:
         """The new script's own value for each name that what stays still reads."""
         names = [name for name in names_in(node, self.walk) if name in used]
         names = [name for name in names if self.plan.alone or name not in OURS]
-        values = {name: self.value_of(name if name in OURS else role_of(name, self.walk)) for name in names}
+        values = {name: self.value_for(name) for name in names}
+        for name, value in sets(node, self.text):
+            # What was given from outside goes on before the script's own.
+            if values.get(name) and re.match(rf"[\"']?\$\{{{name}:?-", value):
+                values[name] = f'"${{{name}:-{values[name]}}}"'
         if not any(values.values()):
             return gone(self.text, node)
         sign = "export " if source_of(node, self.text).startswith(("export", "declare -x")) else ""
         lines = "; ".join(f"{sign}{name}={value}" for name, value in values.items() if value)
         return Change(node.start_byte, node.start_byte + len(source_of(node, self.text).rstrip()), lines)
+
+    def value_for(self, name: str) -> str:
+        """What a variable of the old launch holds now; GPUs of a node are no ranks where one process takes them all."""
+        ours = name if name in OURS else role_of(name, self.walk)
+        if ours == "RANKS_PER_NODE" and self.gpus and re.search(r"gpu|device", name, re.I):
+            return str(self.gpus)
+        return self.value_of(ours)
 
     def value_of(self, ours: str) -> str:
         """What a name of the new script holds: itself, or in a script for one process, which sets none, the number."""

@@ -23,6 +23,10 @@ def layout_note(request: JobRequest, record: ScriptRecord, target: Cluster) -> t
     each, total = request.gpus_per_node or 1, (request.nodes or 1) * (request.gpus_per_node or 1)
     if (request.nodes, each) == (record.nodes, record.gpus_per_node):
         return ()
+    if request.processes_per_node == 1:
+        old = f"{record.nodes} nodes x {record.gpus_per_node} GPUs" if record.nodes else f"{total} GPUs"
+        says = f"{old} become {request.nodes} x {each}: one process a node, so {request.nodes} start."
+        return (PortNote(0, says),)
     before = f"{record.nodes} x {record.gpus_per_node}" if record.nodes else str(total)
     says = f"{before} ranks become {request.nodes} x {each}: the same {total}, so the global batch stays."
     devices = devices_of(target, request.queue)

@@ -31,6 +31,7 @@ OF_BASH = word_set(
     "BASH_SOURCE BASHPID EUID GROUPS IFS LINENO OPTARG OPTIND PPID REPLY LANG LC_ALL DISPLAY EDITOR PATH"
 )
 READ = re.compile(r"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)\}?(?![:\w-])")
+DEFAULTS = re.compile(r"(?m)^[^#\n]*?\$\{([A-Za-z_]\w*):-")
 SHELLS_OWN = re.compile(r"(?<!\\)\$(\{?[1-9@*]\}?)(?!\w)")
 
 
@@ -116,6 +117,10 @@ class Left:
         if names:
             says = f"nothing sets {'it' if len(names) == 1 else 'them'} here, and qsub hands on nothing of your shell"
             yield PortNote(0, f"{listed(names, MOST_NAMED)}: {says}: `qsub -v NAME=value`.")
+        asked = dict.fromkeys(one for one in DEFAULTS.findall(self.walk.text) if not is_machine_variable(one, None))
+        if self.old == "slurm" and asked:
+            says = "given from the shell that submits, which qsub does not hand on: `qsub -v NAME=value`."
+            yield PortNote(0, f"{listed(asked, MOST_NAMED)}: {says}")
         if given := SHELLS_OWN.search(code):
             says = "qsub hands no arguments to a script; set it, or give it by -v."
             yield PortNote(0, f"`${given[1].strip('{}')}`: {says}")

@@ -28,7 +28,10 @@ ANEW = word_set(
     "--force-multi --include -i --no-local-rank --"
 )
 # Options of a parallel launcher that change what happens, and not where or how much.
-BEHAVIOUR = word_set("--no-kill -k --network --output -o --error -e --chdir -D --wait -W --task-prolog --epilog")
+BEHAVIOUR = word_set(
+    "--no-kill -k --network --output -o --error -e --chdir -D --wait -W --task-prolog --epilog -l --label "
+    "--container-workdir --container-mount-home --container-name --container-env --no-container-mount-home"
+)
 # Wrappers that bind, trace or measure: the new launch binds by itself.
 KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
 

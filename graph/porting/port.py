@@ -77,6 +77,10 @@ SAID_ON: dict[str, str] = {
     "slurm": "`sbatch --nodes=N` or `--nodes N`", "flux": "`flux batch --nodes=N` or `--nodes N`",
     "pbs": "`--nodes N`", "lsf": "`--nodes N`",
 }  # fmt: skip
+ONE_BEFORE = (
+    "The old script starts one process; the new launch starts {} ranks: where the program is not parallel, say so "
+    "(`--strategy none`)."
+)
 ONE_A_NODE = (
     "The old launch starts one process a node, which has to take all of its GPUs itself, and so does the new one; for "
     "one a GPU say how many processes a node gets."
@@ -160,15 +164,23 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     decided, threads = own_threads(decided, target)
     before = None if said_args or request.processes_per_node else own_request(record, part).total_gpus
     decided, batch = keep_batch(replace(decided, user_setup=part.files), before)
+    if decided.ranks > 1 and starts_one(script) and is_plain_python(record, part):
+        notes += (PortNote(script.training.line if script.training else 0, ONE_BEFORE.format(decided.ranks)),)
+    if decided.framework == "lightning" and record.nodes not in (None, decided.nodes):
+        says = (
+            f"Lightning's Trainer needs num_nodes={decided.nodes} and devices={decided.ranks_per_node} in the program."
+        )
+        notes += (PortNote(0, says),)
     notes += (*more, *batch, *threads, *counted, *lost(script, record, target, decided))
     from templates.render import render
 
     own = own_request(record, part)
+    lone = (request.gpus_per_node or 0) if request.processes_per_node == 1 else 0
     old = replace(decided, args=split(own.args), user_variables=part.variables, user_setup=part.files)
     beside = changes or JobRequest()
     placed = in_place(
         OldScript(script, source, part, old, (record.gpus_per_node, own.total_gpus)),
-        NewPlan(decided, target, beside.variables, said_args, bool(request.container), method_said),
+        NewPlan(decided, target, beside.variables, said_args, bool(request.container), method_said, lone),
     )
     if placed is None:
         raise InputError(ELSEWHERE.format(script.training.line if script.training else 0))

@@ -8,6 +8,7 @@ import pytest
 
 from graph.porting.port import Ported, port
 from knowledge.catalogue import catalogue
+from knowledge.errors import InputError
 
 BOOSTER = """#!/bin/bash
 #SBATCH --job-name=7b_run
@@ -210,3 +211,31 @@ def test_words_of_a_sentence_are_no_key() -> None:
 def test_mail_where_none_is_written_is_left_out_and_told() -> None:
     text = BOOSTER + f"#SBATCH --mail-type=END\n#SBATCH --mail-user=a@b.c\nsrun torchrun {RENDEZVOUS} train.py\n"
     assert "mail is left out" in told(ported(text, "tuolumne"))
+
+
+def test_gpus_that_one_process_takes_stay_gpus() -> None:
+    made = ported(BOOSTER + "GPUS_PER_NODE=4\nsrun bash run.sh --gpus $GPUS_PER_NODE\n")
+    assert "GPUS_PER_NODE=4" in made.bundle.script and "export RANKS_PER_NODE=1" in made.bundle.script
+    assert "the same 8" not in told(made)
+
+
+def test_a_default_that_the_submitting_shell_may_change_stays_one() -> None:
+    text = (
+        BOOSTER
+        + f'NGPUS="${{NGPUS:-4}}"\necho $NGPUS\nLR=${{LR:-1e-4}}\nsrun torchrun {RENDEZVOUS} train.py --lr $LR\n'
+    )
+    assert 'NGPUS="${NGPUS:-$RANKS_PER_NODE}"' in ported(text).bundle.script
+    assert "`LR`: given from the shell that submits" in told(ported(text, "polaris"))
+
+
+def test_a_task_that_saw_one_gpu_is_told_that_it_sees_all() -> None:
+    text = BOOSTER.replace("node=1", "node=4") + "srun --gpus-per-task=1 python train.py\n"
+    assert "here it sees all of its node" in told(ported(text))
+
+
+def test_a_text_fed_to_a_shell_in_the_launch_is_refused() -> None:
+    target = catalogue().find("delta")
+    assert target is not None
+    inner = "export A=1\npython train.py"
+    with pytest.raises(InputError, match="starts the training with words that stand elsewhere"):
+        port(BOOSTER + f"srun singularity exec --nv box.sif bash <<EOF\n{inner}\nEOF\n", target)
