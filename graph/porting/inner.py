@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graph.extraction.commands import Command
 from graph.extraction.places import ASSIGNMENTS, Node, tree_of, within
@@ -34,40 +34,56 @@ def inner_steps(launch: Command, walk: Placing, boxed: bool, evaluated: bool = F
     software and folders; evaluated: whether `eval` runs the text."""
     if launch.outer is None and not evaluated:
         return InnerSteps()
-    rows, inner, notes = list(settings_of(launch, walk)), list[str](), list[PortNote]()
-    title, behind = walk.target.title, False
     text = plain(launch.outer.chain.shell_text or ()) if launch.outer else ""
-    text = text or "\n".join(beside(launch, walk))
-    for one in statements(tree_of(text)):
-        whole = source_of(one, text)
-        commands = list(within(one, ("command",)))
-        names = [name_of(node) for node in commands]
-        shown = listed([whole])
-        if not behind and any(starts(node, launch, text) for node in commands):
-            behind = True
-            if one.type != "command" and len(commands) > 1:
-                notes.append(PortNote(launch.line, f"{shown}: of this each task runs the program alone now."))
-        elif one.type in ASSIGNMENTS or (one.type == "command" and names[0] in IDLE):
-            continue
-        elif not boxed and commands and all(is_software(node, walk, text) for node in commands):
-            notes.append(PortNote(launch.line, f"{shown} stood inside the launch: {title} has its own software."))
-        elif behind:
-            says = f"{shown}: each task ran it behind the program or where that failed; left out."
-            notes.append(PortNote(launch.line, says))
-        elif not boxed and one.type == "command" and names[0] in MAY_MOVE:
-            rows.append(whole)
-            says = f"{shown}: each task ran it before the program; it runs once now, before all."
-            notes.append(PortNote(launch.line, says))
-        else:
-            inner.append(whole)
-    if not inner:
-        return InnerSteps(tuple(rows), "", tuple(notes))
-    read = words_in(" ".join(re.findall(r"\$\{?\w+", " ".join(inner))))
+    found = Found(launch, walk, boxed, text or "\n".join(beside(launch, walk)), list(settings_of(launch, walk)))
+    for one in statements(tree_of(found.text)):
+        found.look_at(one)
+    if not found.inner:
+        return InnerSteps(tuple(found.rows), "", tuple(found.notes))
+    read = words_in(" ".join(re.findall(r"\$\{?\w+", " ".join(found.inner))))
     handed = [name for name, set_ in walk.values.items() if name in read and not set_.exported]
-    rows += [f"export {' '.join(handed)}"] if handed else []
-    steps = "\n".join((*inner, 'exec "$@"')) if any("\n" in one for one in inner) else "; ".join((*inner, 'exec "$@"'))
+    rows = [*found.rows, *([f"export {' '.join(handed)}"] if handed else [])]
+    between = "\n" if any("\n" in one for one in found.inner) else "; "
+    steps = between.join((*found.inner, 'exec "$@"'))
     # Single quotes: what the steps name is put in by each task, as it was.
-    return InnerSteps(tuple(rows), f"bash -c {shlex.quote(steps)} steps ", tuple(notes))
+    return InnerSteps(tuple(rows), f"bash -c {shlex.quote(steps)} steps ", tuple(found.notes))
+
+
+@dataclass
+class Found:
+    """Sorts the statements of a text: rows go before the launch, inner ones stay in each task, the rest is told."""
+
+    launch: Command
+    walk: Placing
+    boxed: bool
+    text: str
+    rows: list[str]
+    inner: list[str] = field(default_factory=list)
+    notes: list[PortNote] = field(default_factory=list)
+    behind: bool = False
+
+    def note(self, says: str) -> None:
+        self.notes.append(PortNote(self.launch.line, says))
+
+    def look_at(self, one: Node) -> None:
+        whole = source_of(one, self.text)
+        commands = list(within(one, ("command",)))
+        alone, shown = one.type == "command", listed([whole])
+        if not self.behind and any(starts(node, self.launch, self.text) for node in commands):
+            self.behind = True
+            if not alone and len(commands) > 1:
+                self.note(f"{shown}: of this each task runs the program alone now.")
+        elif one.type in ASSIGNMENTS or (alone and name_of(commands[0]) in IDLE):
+            return
+        elif not self.boxed and commands and all(is_software(node, self.walk, self.text) for node in commands):
+            self.note(f"{shown} stood inside the launch: {self.walk.target.title} has its own software.")
+        elif self.behind:
+            self.note(f"{shown}: each task ran it behind the program or where that failed; left out.")
+        elif not self.boxed and alone and name_of(commands[0]) in MAY_MOVE:
+            self.rows.append(whole)
+            self.note(f"{shown}: each task ran it before the program; it runs once now, before all.")
+        else:
+            self.inner.append(whole)
 
 
 def settings_of(launch: Command, walk: Placing) -> Iterator[str]:

@@ -104,11 +104,64 @@ class Ported:
     account: tuple[AccountLine, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OldJob:
+    """The old script as it is understood. source: its machine, as far as known."""
+
+    script: ReadScript
+    record: ScriptRecord
+    source: Cluster | None
+    part: UserPart
+
+    @property
+    def line(self) -> int:
+        """Where the training starts."""
+        return self.script.training.line if self.script.training else 0
+
+    @property
+    def starts_one(self) -> bool:
+        """Whether the old script starts one plain Python process."""
+        return starts_one(self.script) and is_plain_python(self.record, self.part)
+
+
 def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Ported | Refusal:
     """The script for the target machine. `changes` holds what was said beside (account, queue, nodes, ...).
 
     Raises InputError where the text is no script, starts no training program, or leaves something open.
     """
+    job = understood(readable(text), target)
+    beside = changes or JobRequest()
+    request, notes = wanted(job, target, beside)
+    decided, more = decide(request, job, target, beside)
+    if isinstance(decided, Refusal):
+        return decided
+    decided, told = with_own_part(decided, request, job, target, beside.args is not None)
+    notes += (*more, *told, *lost(job.script, job.record, target, decided))
+    from templates.render import render
+
+    own = own_request(job.record, job.part)
+    old = replace(decided, args=split(own.args), user_variables=job.part.variables, user_setup=job.part.files)
+    placed = in_place(
+        OldScript(job.script, job.source, job.part, old, (job.record.gpus_per_node, own.total_gpus)),
+        NewPlan(
+            decided,
+            target,
+            said=beside.variables,
+            args=beside.args is not None,
+            boxed=bool(request.container),
+            method_said=bool(beside.strategy or beside.framework),
+            gpus=(request.gpus_per_node or 0) if request.processes_per_node == 1 else 0,
+        ),
+    )
+    if placed is None:
+        raise InputError(ELSEWHERE.format(job.line))
+    bundle = replace(render(decided), script=placed.text)
+    decided = replace(decided, user_setup=(), args=tuple(map(hide, decided.args)))
+    return Ported(job.script, job.record, job.part, decided, bundle, (*notes, *placed.notes), placed.account)
+
+
+def readable(text: str) -> ReadScript:
+    """The script as bash reads it. Raises InputError where it is a program in another language or still a template."""
     script = read_script(text)
     launch = script.text.split("\n")[script.training.line - 1] if script.training else ""
     if gap := GAP.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", launch)):
@@ -116,10 +169,15 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     if script.language in NOT_SHELL.values():
         language = script.language[0].upper() + script.language[1:]
         raise InputError(f"this is a {language} program, not a launch script; give the script that starts it")
-    if script.language != "bash":
-        # What is written is a bash script: the old one's lines are read as bash, line for line.
-        lines = to_bash(text, script.language)
-        script = read_script(BASH + (lines.partition("\n")[2] if text.startswith("#!") else lines))
+    if script.language == "bash":
+        return script
+    # What is written is a bash script: the old one's lines are read as bash, line for line.
+    lines = to_bash(text, script.language)
+    return read_script(BASH + (lines.partition("\n")[2] if text.startswith("#!") else lines))
+
+
+def understood(script: ReadScript, target: Cluster) -> OldJob:
+    """Raises InputError where no training program is seen."""
     record = record_of(script)
     source = catalogue().find(record.machine) if record.machine else None
     part = user_part(script, source, target)
@@ -127,66 +185,63 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
         raise InputError(
             "no training program can be seen in the script; name it with --entry, or give the file it runs"
         )
-    beside = changes or JobRequest()
-    if record.strategy is None and beside.strategy is None and starts_one(script) and is_plain_python(record, part):
+    return OldJob(script, record, source, part)
+
+
+def wanted(job: OldJob, target: Cluster, beside: JobRequest) -> tuple[JobRequest, tuple[PortNote, ...]]:
+    """The request for the new machine: what the script has, what it was started like, and what was said beside it."""
+    if job.record.strategy is None and beside.strategy is None and job.starts_one:
         # One process was started, whatever GPUs its job had: more of them would each do the whole work.
         beside = replace(beside, strategy="none")
-    request, notes = request_for(record, part, target, beside)
-    request = replace(
-        request, output=request.output or own_output(script, target), mail=request.mail or own_mail(script)
-    )
-    request, one_each = started_alike(request, script, record, source, target)
-    notes += one_each
-    request, boxed = own_container(script, record, (source, target), request)
-    notes += boxed
-    decided, more = planned(request, target, not counts_said(changes))
+    request, notes = request_for(job.record, job.part, target, beside)
+    output, mail = request.output or own_output(job.script, target), request.mail or own_mail(job.script)
+    request, one_each = started_alike(replace(request, output=output, mail=mail), job, target)
+    request, boxed = own_container(job.script, job.record, (job.source, target), request)
+    return request, (*notes, *one_each, *boxed)
+
+
+def decide(
+    request: JobRequest, job: OldJob, target: Cluster, beside: JobRequest
+) -> tuple[LaunchPlan | Refusal, tuple[PortNote, ...]]:
+    """The plan, and what of its size and launch is another than the old one's."""
+    said, notes = counts_said(beside), list[PortNote]()
+    decided, more = planned(request, target, not said)
     no_mail = isinstance(decided, Refusal) and any(way.change == (("mail", None),) for way in decided.instead)
     if isinstance(decided, Refusal) and no_mail and not beside.mail:
-        notes += (PortNote(0, f"{decided.says} The script's mail is left out."),)
-        request = replace(request, mail=None)
-        decided, more = planned(request, target, not counts_said(changes))
+        notes.append(PortNote(0, f"{decided.says} The script's mail is left out."))
+        decided, more = planned(replace(request, mail=None), target, not said)
     if isinstance(decided, Refusal):
-        return decided
-    decided, more_told = in_front(decided, script, request)
-    notes += more_told
+        return decided, ()
+    decided, in_its_project = in_front(decided, job.script, request)
+    notes += in_its_project
+    if decided.ranks > 1 and job.starts_one:
+        notes.append(PortNote(job.line, ONE_BEFORE.format(decided.ranks)))
+    if decided.framework == "lightning" and job.record.nodes not in (None, decided.nodes):
+        counts = f"num_nodes={decided.nodes} and devices={decided.ranks_per_node}"
+        notes.append(PortNote(0, f"Lightning's Trainer needs {counts} in the program."))
     asked = (request.nodes or 0) * (request.gpus_per_node or 0)
-    told = record.nodes or record.total_gpus
+    told = job.record.nodes or job.record.total_gpus
     kept = decided.ranks == asked or (request.processes_per_node and decided.nodes == request.nodes)
-    if told and not counts_said(changes) and kept:
-        more = (*layout_note(request, record, target), *more)
-    args, counted = counted_args(split(request.args), record, decided)
-    late = () if request.args != own_request(record, part).args else part.late
-    if script.program and script.program.kind == "script" and decided.entry_kind == "program" and part.entry[:1] == "$":
-        decided = replace(decided, entry_kind="script")  # Python ran what a variable names
-    decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late), request.job_name))
-    said_args = changes is not None and changes.args is not None
-    method_said = changes is not None and bool(changes.strategy or changes.framework)
-    decided, threads = own_threads(decided, target)
-    before = None if said_args or request.processes_per_node else own_request(record, part).total_gpus
-    decided, batch = keep_batch(replace(decided, user_setup=part.files), before)
-    if decided.ranks > 1 and starts_one(script) and is_plain_python(record, part):
-        notes += (PortNote(script.training.line if script.training else 0, ONE_BEFORE.format(decided.ranks)),)
-    if decided.framework == "lightning" and record.nodes not in (None, decided.nodes):
-        says = (
-            f"Lightning's Trainer needs num_nodes={decided.nodes} and devices={decided.ranks_per_node} in the program."
-        )
-        notes += (PortNote(0, says),)
-    notes += (*more, *batch, *threads, *counted, *lost(script, record, target, decided))
-    from templates.render import render
+    if told and not said and kept:
+        notes += layout_note(request, job.record, target)
+    return decided, (*notes, *more)
 
-    own = own_request(record, part)
-    lone = (request.gpus_per_node or 0) if request.processes_per_node == 1 else 0
-    old = replace(decided, args=split(own.args), user_variables=part.variables, user_setup=part.files)
-    beside = changes or JobRequest()
-    placed = in_place(
-        OldScript(script, source, part, old, (record.gpus_per_node, own.total_gpus)),
-        NewPlan(decided, target, beside.variables, said_args, bool(request.container), method_said, lone),
-    )
-    if placed is None:
-        raise InputError(ELSEWHERE.format(script.training.line if script.training else 0))
-    bundle = replace(render(decided), script=placed.text)
-    decided = replace(decided, user_setup=(), args=tuple(map(hide, decided.args)))
-    return Ported(script, record, part, decided, bundle, (*notes, *placed.notes), placed.account)
+
+def with_own_part(
+    decided: LaunchPlan, request: JobRequest, job: OldJob, target: Cluster, said_args: bool
+) -> tuple[LaunchPlan, tuple[PortNote, ...]]:
+    """The plan with the person's program, names, sizes and threads, and with the global batch that they had."""
+    own, entry = own_request(job.record, job.part), job.part.entry
+    args, counted = counted_args(split(request.args), job.record, decided)
+    late = () if request.args != own.args else job.part.late
+    program = job.script.program
+    if program and program.kind == "script" and decided.entry_kind == "program" and entry[:1] == "$":
+        decided = replace(decided, entry_kind="script")  # Python ran what a variable names
+    decided = own_sizes(own_choices(job.script, replace(decided, args=args, late_args=late), request.job_name))
+    decided, threads = own_threads(decided, target)
+    before = None if said_args or request.processes_per_node else own.total_gpus
+    decided, batch = keep_batch(replace(decided, user_setup=job.part.files), before)
+    return decided, (*batch, *threads, *counted)
 
 
 def starts_one(script: ReadScript) -> bool:
@@ -215,22 +270,19 @@ def in_front(decided: LaunchPlan, script: ReadScript, request: JobRequest) -> tu
     return replace(decided, launch=replace(decided.launch, wrapper=wrapper)), notes
 
 
-def started_alike(
-    request: JobRequest, script: ReadScript, record: ScriptRecord, source: Cluster | None, target: Cluster
-) -> tuple[JobRequest, tuple[PortNote, ...]]:
+def started_alike(request: JobRequest, job: OldJob, target: Cluster) -> tuple[JobRequest, tuple[PortNote, ...]]:
     """A task of the launcher for each process where the old launch had one, and one process a node where it started
     that many on nodes of several GPUs: a program may read the scheduler's ranks, or start processes itself."""
-    launch = Subject(script.text, script, source).launch
-    own = next((one.launcher for one in target.launch["pytorch"] if one.launcher != "none"), None)
+    launch = Subject(job.script.text, job.script, job.source).launch
     if request.strategy == "none" or launch is None or launch.spawner is not None:
         return request, ()
     by_ssh = launch.parallel is None and launch.remote and launch.program.kind in ("shell", "executable")
-    if launch.parallel is None and not by_ssh:
+    if (launch.parallel is None and not by_ssh) or job.record.framework not in (None, "pytorch"):
         return request, ()
-    if record.framework in (None, "pytorch") and not request.launcher:
-        request = replace(request, launcher=own)
-    lone = (launch.per_node == 1 or by_ssh) and not launch.open and (record.gpus_per_node or 2) > 1
-    if not lone or request.processes_per_node or record.framework not in (None, "pytorch"):
+    own = next((one.launcher for one in target.launch["pytorch"] if one.launcher != "none"), None)
+    request = replace(request, launcher=request.launcher or own)
+    lone = (launch.per_node == 1 or by_ssh) and not launch.open and (job.record.gpus_per_node or 2) > 1
+    if not lone or request.processes_per_node:
         return request, ()
     return replace(request, processes_per_node=1), (PortNote(launch.line, ONE_A_NODE),)
 
