@@ -150,7 +150,7 @@ def separators(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         line = s.line(one.line)
         whole = re.fullmatch(r"\s*(export\s+)?IFS=(\S*|'[^']*'|\"[^\"]*\"|\$'[^']*')\s*(#.*)?", line)
         again = [other.line for other in s.set_to("IFS") if other.line > one.line] or re.search(
-            r"(?m)^\s*unset IFS", s.script.text
+            r"(?m)^[^\S\n]*unset IFS", s.script.text
         )
         if not whole or one.inside or again or " " in one.value or one.line > launch.line:
             continue
@@ -248,7 +248,7 @@ def options_read(s: Subject) -> Iterator[Hit]:
     for found_ in re.finditer(r"getopts\s+([\"']?)([\w:]+)\1\s+(\w+)", s.script.text):
         letters, behind = found_[2].lstrip(":"), s.script.text[found_.end() :].split("done")[0]
         for letter in re.findall(r"[A-Za-z]", letters):
-            arm = re.search(rf"(?m)^\s*\(?{letter}\s*\)([\s\S]*?);;", behind)
+            arm = re.search(rf"(?m)^[^\S\n]*\(?{letter}[^\S\n]*\)([\s\S]*?);;", behind)
             if arm and "OPTARG" in arm[1] and f"{letter}:" not in letters:
                 line = s.script.text[: found_.start()].count("\n") + 1
                 yield Hit(
