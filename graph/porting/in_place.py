@@ -27,7 +27,6 @@ from graph.extraction.places import (
     words_of,
 )
 from graph.extraction.script import ReadScript, read_script
-from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
 from graph.porting.account import AccountLine, PortNote
 from graph.porting.arguments import RANKS
@@ -81,7 +80,6 @@ TOLD = {
     "SLURM_GPUS_ON_NODE": "RANKS_PER_NODE", "SLURM_GPUS": "WORLD_SIZE",
 }  # fmt: skip
 OF_SCHEDULER = re.compile(r"(SLURM|PBS|LSB|FLUX)_|scontrol|NODEFILE|NODELIST|HOSTFILE")
-ONE_DEVICE = re.compile(r"--gpus-per-task[= ]1\b|--gpu-bind[= ](?!none)|VISIBLE_DEVICES=\$")
 OF_ONE = word_set("MASTER_ADDR MASTER_PORT RANK LOCAL_RANK WORLD_SIZE")
 NODE_FILES: dict[Scheduler, str] = {"pbs": "PBS_NODEFILE", "lsf": "LSB_DJOB_HOSTFILE"}
 NODE_COUNTS = {"SLURM_NNODES": "NNODES", "SLURM_JOB_NUM_NODES": "NNODES"}
@@ -96,12 +94,10 @@ SYNONYMS = {
     "SLURM_JOBID": "SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID": "SLURM_JOB_ID", "PBS_ARRAYID": "PBS_ARRAY_INDEX",
     "PBS_O_INITDIR": "PBS_O_WORKDIR",
 }  # fmt: skip
-MOST_PLACES, MOST_SHORT = 15, 3
+MOST_PLACES = 15
 IN_LOOPS = word_set("echo printf [ [[ test let sleep wait break continue true : hostname")
 # An argument that names a task's rank, with its option.
 OF_RANK = re.compile(rf"\s+(?:--?[\w-]+[\s=]+)?[^\s$]*\$\{{?(?:{RANKS.pattern})\b\S*")
-# What a person puts between launcher and program.
-IN_FRONT = re.compile(r"\benv(?: \w+=\S+)+|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
 ARITHMETIC = re.compile(r"\(\((?:[^()]|\([^()]*\))*\)\)")
 CORES = re.compile(r"\$SLURM_CPUS_PER_TASK\b|\$\{SLURM_CPUS_PER_TASK\b[^}]*\}")
 
@@ -179,6 +175,7 @@ class Writer:
         self.parts = sections(render(drawn).script)
         bare = replace(drawn, args=(), entry="train.py", user_variables=own)
         self.machines_own = render(bare).script
+        self.rendered = "\n".join(row for body in self.parts.values() for row in body)
         for name, body in self.parts.items():
             if not name.startswith("Launch"):
                 self.parts[name] = [row.replace(f"{INNER} ", "") for row in body]
@@ -211,9 +208,8 @@ class Writer:
         self.files()
         for node, step in walk.steps:
             self.step(node, step)
-        for told in Left(walk, self.plan, self.machines_own, self.scheduler).notes():
+        for told in Left(walk, self.plan, self.machines_own, self.scheduler, self.rendered).notes():
             self.note(told.line, told.says)
-        self.ranks_told()
         self.side_by_side()
         text = self.guarded(changed(self.text, self.changes, self.translated))
         text, says = keys_from_shell(text)
@@ -233,45 +229,6 @@ class Writer:
                 for name, value in pairs
             )
         )
-
-    def ranks_told(self) -> None:
-        """Notes on a program that was told its ranks otherwise, and on what stood between launcher and program."""
-        training = self.walk.script.training
-        assert training is not None
-        kinds = {layer.kind for layer in layers_of(training)}
-        old = next((layer.name for layer in layers_of(training) if layer.kind == "parallel"), "")
-        new = self.plan.launch.launcher
-        if old and "spawner" not in kinds and self.plan.launch.workers == "ranks" and new != old:
-            says = f"{new} starts the tasks in {old}'s place: a program that reads {old}'s rank variables has to read"
-            self.note(0, f"{says} RANK, LOCAL_RANK and WORLD_SIZE, which the launch sets.")
-        if "spawner" not in kinds and self.plan.launch.workers in ("torchrun", "accelerate") and "parallel" in kinds:
-            starter = self.plan.launch.workers
-            says = f"{starter} tells RANK, LOCAL_RANK and WORLD_SIZE: a program that reads the old launcher's variables"
-            self.note(0, f"{says} has to read these.")
-        entry = (plain(training.chain.program.entry) if training.chain.program else "") or " "
-        before = " ".join(training.written).partition(entry)[0]
-        old_lines = " ".join((*training.written, *(" ".join(one.written) for one in [training.outer] if one)))
-        old_lines += " ".join(f"--{name}={one.value}" for name, one in self.walk.script.active.items())
-        new_lines = "\n".join(row for body in self.parts.values() for row in body)
-        if (
-            "spawner" not in kinds
-            and ONE_DEVICE.search(old_lines)
-            and not ONE_DEVICE.search(new_lines)
-            and self.plan.ranks_per_node > 1
-        ):
-            says = "each task saw one GPU before, as device 0; here it sees all of its node: LOCAL_RANK chooses."
-            self.note(training.line, says)
-        paths = [training.chain.program.interpreter if training.chain.program else ""]
-        paths += [layer.written for layer in layers_of(training) if layer.kind == "spawner"]
-        own = [one for one in dict.fromkeys(paths) if "/" in one or "$" in one]
-        if own:
-            says = f"{listed(own)} ran the program: the new launch takes that of the environment above (`--env`)."
-            self.note(training.line, says)
-        if "--multiprocessing-distributed" in self.plan.args:
-            says = "--multiprocessing-distributed makes the program start a process a GPU itself: take it out, the new"
-            self.note(training.line, f"{says} launch starts them.")
-        if front := IN_FRONT.findall(before):
-            self.note(training.line, f"{listed(front)} in front of the program is left out.")
 
     def machine_lines(self) -> None:
         """Software, environment and rendezvous, before the first statement whose place they take."""
@@ -320,56 +277,14 @@ class Writer:
 
     def launched(self, command: Node, top: Node, launch: Command) -> bool:
         """The new launcher in front of the program's own words. False where those are not to be seen."""
-        words = program_text(command, launch, self.walk)
-        fed = command.parent is not None and any("heredoc" in one.type for one in command.parent.children)
-        if not words or (fed and launch.outer is not None and "heredoc" in " ".join(launch.inside)):
+        words = self.own_words(command, launch)
+        if not words:
             return False
-        words = self.without_ranks(words, launch.line)
-        if (
-            launch.outer is not None
-            and self.walk.named is self.walk.script
-            and any(
-                one.value and one.value in words for one in self.walk.values.values() if len(one.value) > MOST_SHORT
-            )
-        ):
-            says = (
-                "the launch stood in a text of its own, and its words are written out now: variables above do not reach"
-            )
-            self.note(launch.line, f"{says} them.")
-        itself = launch is self.walk.script.training
-        if itself and self.said_args:
-            words = folded((self.plan.entry, *self.plan.args)).strip()
-        elif itself and self.plan.entry not in (self.entry, "bash"):
-            words = re.sub(r"^\S+", lambda _: shell_word(self.plan.entry), self.with_values(words))
-        else:
-            words = self.with_values(words)
-        if self.plan.entry_kind == "module":
-            words = f"-m {words}"
-        words = " ".join((self.translated(words), *map(shell_word, self.extra)))
-        body = next((body for name, body in self.parts.items() if name.startswith("Launch")), [])
-        lines = "\n".join(row for row in body).strip("\n")
-        program = [
-            row
-            for row in next((body for name, body in self.parts.items() if name.startswith("The program")), [])
-            if "PROGRAM+=" in row or "_PARALLEL=" in row
-        ]
         steps = inner_steps(launch, self.walk, self.boxed, name_of(command) == "eval")
         for one in steps.notes:
             self.note(one.line, one.says)
-        setup = list(dict.fromkeys(steps.rows))
+        setup, written, lines = self.launch_lines(command, words)
         lines = self.on_some_nodes(lines.replace(f"{INNER} ", steps.first), launch)
-        held = self.walk.evaluated.get(line_of(command), ("",))[0]
-        if held in self.walk.lists:
-            # What eval runs is words in quotes of their own.
-            setup.append(f'eval "PROGRAM=(${held})"')
-        elif lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
-            setup += [f"PROGRAM=({words})", *program]
-        else:
-            lines = lines.replace(PROGRAM, words)
-        *written, last = lines.split("\n") if "<<'EOF'" in lines else [lines]
-        lines = last
-        if re.search(r"(?m)^STATUS=|&$", lines):
-            lines = "{\n" + lines + "\n}"
         place = self.walk.loops.get(command.id, command)
         start = self.text.rfind("\n", 0, place.start_byte) + 1
         indent = re.match(r"[ \t]*", self.text[start:])
@@ -385,17 +300,60 @@ class Writer:
         self.changes.append(Change(place.start_byte, end, " ".join((*kept, lines))))
         if place is not command:
             self.instead_of_loop(place)
-        if setup:
-            self.changes.append(Change(start, start, "".join(f"{pad}{row}\n" for row in setup)))
+        if before := list(dict.fromkeys((*steps.rows, *setup))):
+            self.changes.append(Change(start, start, "".join(f"{pad}{row}\n" for row in before)))
         if written:
             self.changes.append(Change(start, start, "\n".join(written) + "\n"))
         return True
 
+    def own_words(self, command: Node, launch: Command) -> str:
+        """The program and its arguments with what was said beside and what follows the new counts; empty where they
+        are not to be seen."""
+        words = program_text(command, launch, self.walk)
+        fed = command.parent is not None and any("heredoc" in one.type for one in command.parent.children)
+        if not words or (fed and launch.outer is not None and "heredoc" in " ".join(launch.inside)):
+            return ""
+        words = self.without_ranks(words, launch.line)
+        outer = " ".join(launch.outer.written) if launch.outer is not None else ""
+        frozen = self.walk.named is self.walk.script and not words.startswith(('"$', "$"))
+        if frozen and any(name in self.walk.values for name in NAMED.findall(outer)):
+            says = "the launch stood in a text of its own and is written out now: the variables above do not change it."
+            self.note(launch.line, says)
+        itself = launch is self.walk.script.training
+        if itself and self.said_args:
+            words = folded((self.plan.entry, *self.plan.args)).strip()
+        elif itself and self.plan.entry not in (self.entry, "bash"):
+            words = re.sub(r"^\S+", lambda _: shell_word(self.plan.entry), self.with_values(words))
+        else:
+            words = self.with_values(words)
+        if self.plan.entry_kind == "module":
+            words = f"-m {words}"
+        return " ".join((self.translated(words), *map(shell_word, self.extra)))
+
+    def launch_lines(self, command: Node, words: str) -> tuple[list[str], list[str], str]:
+        """(lines before it, a worker file's lines, the launch) of the rendered script, with the person's words."""
+        sections = {name.partition(":")[0]: body for name, body in self.parts.items()}
+        lines = "\n".join(next((body for name, body in sections.items() if name.startswith("Launch")), [])).strip("\n")
+        rows = next((body for name, body in sections.items() if name.startswith("The program")), [])
+        program = [row for row in rows if "PROGRAM+=" in row or "_PARALLEL=" in row]
+        setup = list[str]()
+        held = self.walk.evaluated.get(line_of(command), ("",))[0]
+        if held in self.walk.lists:
+            # What eval runs is words in quotes of their own.
+            setup.append(f'eval "PROGRAM=(${held})"')
+        elif lines.count(PROGRAM) != 1 or program or "declare -p PROGRAM" in lines:
+            setup += [f"PROGRAM=({words})", *program]
+        else:
+            lines = lines.replace(PROGRAM, words)
+        *written, lines = lines.split("\n") if "<<'EOF'" in lines else [lines]
+        if re.search(r"(?m)^STATUS=|&$", lines):
+            lines = "{\n" + lines + "\n}"
+        return setup, written, lines
+
     def side_by_side(self) -> None:
         """Told where several launches run at a time: each new one takes the whole job."""
-        behind = [
-            node for node, *_ in self.walk.started if re.match(r"[^\n]*?\s&\s*(#|\n|$)", self.text[node.end_byte :])
-        ]
+        ends = re.compile(r"[^\n]*?\s&\s*(#|\n|$)")
+        behind = [node for node, *_ in self.walk.started if ends.match(self.text, node.end_byte)]
         if len(behind) > 1 and self.plan.launch.launcher == "srun":
             says = "run side by side, and each new launch takes all of the job: give each its part (`--exact`, counts)"
             self.note(line_of(behind[0]), f"{len(behind)} launches {says}, or they run one after the other.")

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from graph.extraction.commands import Command
 from graph.extraction.places import Node, line_of, within
+from graph.extraction.shell_words import plain
+from graph.extraction.training import layers_of
 from graph.porting.account import PortNote
 from graph.porting.guards import GIVEN
 from graph.porting.ownership import facts_variables, is_machine_variable
@@ -23,6 +26,9 @@ COMMANDS: dict[Scheduler, re.Pattern[str]] = {
     "flux": re.compile(r"flux\s+(run|submit|batch|alloc|job|hostlist|resource)\b"),
 }
 MOST_NAMED = 15
+# What a person puts between launcher and program.
+IN_FRONT = re.compile(r"\benv(?: \w+=\S+)+|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
+ONE_DEVICE = re.compile(r"--gpus-per-task[= ]1\b|--gpu-bind[= ](?!none)|VISIBLE_DEVICES=\$")
 PYTHONS = re.compile(r"(python[\d.]*|pip[\d.]*|torchrun|accelerate|deepspeed|huggingface-cli|hf|wandb)")
 TOOLS = {"amd": "rocm-smi", "intel": "xpu-smi"}
 # Variables of Grid Engine, Cobalt, PJM and of sites, which none of the schedulers here sets.
@@ -37,12 +43,14 @@ SHELLS_OWN = re.compile(r"(?<!\\)\$(\{?[1-9@*]\}?)(?!\w)")
 
 @dataclass(frozen=True)
 class Left:
-    """What is told of a port. lines: the new machine's own lines; old: the old script's scheduler."""
+    """What is told of a port. lines: the new machine's own lines; old: the old script's scheduler; rendered: the new
+    script of the plan alone."""
 
     walk: Placing
     plan: LaunchPlan
     lines: str
     old: Scheduler
+    rendered: str
 
     @property
     def title(self) -> str:
@@ -65,6 +73,8 @@ class Left:
         return source_of(node, self.walk.text)
 
     def notes(self) -> Iterator[PortNote]:
+        yield from self.ranks()
+        yield from self.in_front()
         yield from self.software()
         yield from self.settings()
         if self.old != self.plan.scheduler:
@@ -75,6 +85,48 @@ class Left:
             yield from self.other_gpus()
             yield from self.outside_container()
             yield from self.foreign()
+
+    @cached_property
+    def training(self) -> Command:
+        training = self.walk.script.training
+        assert training is not None
+        return training
+
+    def ranks(self) -> Iterator[PortNote]:
+        """A program that was told its ranks, or saw its GPUs, otherwise."""
+        layers = layers_of(self.training)
+        old = next((layer.name for layer in layers if layer.kind == "parallel"), "")
+        if not old or any(layer.kind == "spawner" for layer in layers):
+            return
+        new, workers = self.plan.launch.launcher, self.plan.launch.workers
+        if workers == "ranks" and new != old:
+            says = f"{new} starts the tasks in {old}'s place: a program that reads {old}'s rank variables has to read"
+            yield PortNote(0, f"{says} RANK, LOCAL_RANK and WORLD_SIZE, which the launch sets.")
+        if workers in ("torchrun", "accelerate"):
+            says = f"{workers} tells RANK, LOCAL_RANK and WORLD_SIZE: a program that reads the old launcher's variables"
+            yield PortNote(0, f"{says} has to read these.")
+        outer = self.training.outer.written if self.training.outer else ()
+        directives = (f"--{name}={one.value}" for name, one in self.walk.script.active.items())
+        before = " ".join((*self.training.written, *outer, *directives))
+        if ONE_DEVICE.search(before) and not ONE_DEVICE.search(self.rendered) and self.plan.ranks_per_node > 1:
+            says = "each task saw one GPU before, as device 0; here it sees all of its node: LOCAL_RANK chooses."
+            yield PortNote(self.training.line, says)
+
+    def in_front(self) -> Iterator[PortNote]:
+        """What stood between launcher and program, and programs of an environment that were called by their path."""
+        line, program = self.training.line, self.training.chain.program
+        paths = [program.interpreter if program else ""]
+        paths += [layer.written for layer in layers_of(self.training) if layer.kind == "spawner"]
+        own = [one for one in dict.fromkeys(paths) if "/" in one or "$" in one]
+        if own:
+            says = f"{listed(own)} ran the program: the new launch takes that of the environment above (`--env`)."
+            yield PortNote(line, says)
+        if "--multiprocessing-distributed" in self.plan.args:
+            says = "--multiprocessing-distributed makes the program start a process a GPU itself: take it out, the new"
+            yield PortNote(line, f"{says} launch starts them.")
+        entry = (plain(program.entry) if program else "") or " "
+        if front := IN_FRONT.findall(" ".join(self.training.written).partition(entry)[0]):
+            yield PortNote(line, f"{listed(front)} in front of the program is left out.")
 
     def software(self) -> Iterator[PortNote]:
         gone = [self.text_of(one) for one, kind, _ in self.walk.removed if kind == "software"]
