@@ -30,7 +30,13 @@ MOST_NAMED = 15
 IN_FRONT = re.compile(r"\benv(?: \w+=\S+)+|\bstdbuf(?: -\w+)+|(?<=\s)-[A-Z]+(?: \w+)?(?=\s*$)|\bnice\b|\bstrace\b")
 ONE_DEVICE = re.compile(r"--gpus-per-task[= ]1\b|--gpu-bind[= ](?!none)|VISIBLE_DEVICES=\$")
 PYTHONS = re.compile(r"(python[\d.]*|pip[\d.]*|torchrun|accelerate|deepspeed|huggingface-cli|hf|wandb)")
-TOOLS = {"amd": "rocm-smi", "intel": "xpu-smi"}
+TITLES = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}
+# What is for one maker's GPUs alone: tools, builds of PyTorch, libraries.
+OF_MAKER = {
+    "nvidia": re.compile(r"\bnvidia-smi\b|\bnvcc\b|whl/cu\d+|\+cu1\d\d|cupy-cuda\w*|\b(pytorch-)?cuda=\d+"),
+    "amd": re.compile(r"\brocm-smi\b|/opt/rocm[\w.-]*|whl/rocm[\d.]*|\+rocm[\d.]*"),
+    "intel": re.compile(r"intel_extension_for_pytorch|torch\.xpu\b|\bxpu-smi\b|/oneapi/"),
+}
 # Variables of Grid Engine, Cobalt, PJM and of sites, which none of the schedulers here sets.
 FOREIGN = re.compile(r"SGE_\w+|PE_HOSTFILE|NSLOTS|COBALT_\w+|PJM_\w+|SLURM_?TMPDIR|JOBFS")
 OF_BASH = word_set(
@@ -68,6 +74,15 @@ class Left:
     @cached_property
     def node(self) -> NodeType:
         return self.walk.target.node_type(self.plan.node_type)
+
+    @cached_property
+    def kept_rows(self) -> list[str]:
+        """The old script's rows, those empty that went or are remarks."""
+        rows = self.walk.text.split("\n")
+        for node, *_ in self.walk.removed:
+            for at in range(node.start_point[0], node.end_point[0] + 1):
+                rows[at] = ""
+        return ["" if row.lstrip().startswith("#") else row for row in rows]
 
     def text_of(self, node: Node) -> str:
         return source_of(node, self.walk.text)
@@ -202,14 +217,12 @@ class Left:
         gpus, source = self.node.gpus, self.walk.source
         if not gpus.model or not self.plan.on_gpus:
             return
-        if gpus.vendor != "nvidia":
-            rows = [n for n, row in enumerate(self.walk.text.split("\n"), 1) if re.search(r"^[^#]*\bnvidia-smi\b", row)]
-            if rows:
-                lines = ", ".join(map(str, rows[:MOST_NAMED]))
-                says = (
-                    f"`nvidia-smi` is not there (line {lines}): {gpus.model} GPUs are asked by `{TOOLS[gpus.vendor]}`."
-                )
-                yield PortNote(rows[0], says)
+        for maker, words in OF_MAKER.items():
+            found = [(n, one[0]) for n, row in enumerate(self.kept_rows, 1) if (one := words.search(row))]
+            if maker != gpus.vendor and found:
+                lines = ", ".join(str(n) for n, _ in found[:MOST_NAMED])
+                shown = listed(dict.fromkeys(word for _, word in found))
+                yield PortNote(0, f"{shown} (line {lines}): for {TITLES[maker]} GPUs, here are {gpus.model}.")
         before = gpus_of(source) if source else None
         if gpus.vendor == "intel" and (before is None or before.gpus.vendor != "intel"):
             yield PortNote(0, "A program that names cuda or nccl has to name xpu and xccl on these GPUs.")

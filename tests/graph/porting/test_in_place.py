@@ -163,7 +163,9 @@ def test_places_in_the_programs_arguments_are_told() -> None:
 @pytest.mark.parametrize(
     ("line", "machine", "says"),
     [
-        ("nvidia-smi", "frontier", "`nvidia-smi` is not there"),
+        ("nvidia-smi", "frontier", "`nvidia-smi` (line 9): for NVIDIA GPUs, here are MI250X"),
+        ("pip install torch --index-url https://x/whl/cu121", "aurora", "for NVIDIA GPUs"),
+        ('python -c "import torch; torch.xpu.synchronize()"', "delta", "`torch.xpu` (line 9): for Intel GPUs"),
         ("export TORCH_CUDA_ARCH_LIST=9.0", "delta", "TORCH_CUDA_ARCH_LIST=9.0 is of the old GPUs"),
         ("source load_env.sh", "delta", "`source load_env.sh` stays"),
         ("cd $SLURM_TMPDIR", "delta", "SLURM_TMPDIR"),
