@@ -62,6 +62,8 @@ SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NO
 
 
 BASH = "#!/bin/bash\n"
+# What stands for a condition that is not turned into bash (dialects.yaml).
+CONDITION = "csh_condition"
 # What runs a program in its project's environment, with its own options.
 PROJECT_RUN = re.compile(
     r"\b(?:uv|pixi|poetry|pipenv|hatch|rye|conda|mamba|micromamba) run"
@@ -136,7 +138,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     if isinstance(decided, Refusal):
         return decided
     decided, told = with_own_part(decided, request, job, target, beside.args is not None)
-    notes += (*more, *told, *lost(job.script, job.record, target, decided))
+    notes += (*conditions_left(job.script), *more, *told, *lost(job.script, job.record, target, decided))
     from templates.render import render
 
     own = own_request(job.record, job.part)
@@ -174,6 +176,15 @@ def readable(text: str) -> ReadScript:
     # What is written is a bash script: the old one's lines are read as bash, line for line.
     lines = to_bash(text, script.language)
     return read_script(BASH + (lines.partition("\n")[2] if text.startswith("#!") else lines))
+
+
+def conditions_left(script: ReadScript) -> tuple[PortNote, ...]:
+    """What a shell of another kind asked and was not put into bash's words."""
+    lines = [str(n) for n, row in enumerate(script.text.split("\n"), 1) if CONDITION in row]
+    if not lines:
+        return ()
+    says = f"line {', '.join(lines)}: a condition of the old script's shell stands as `{CONDITION}`: write it for bash."
+    return (PortNote(0, says),)
 
 
 def understood(script: ReadScript, target: Cluster) -> OldJob:

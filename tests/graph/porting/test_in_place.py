@@ -241,3 +241,11 @@ def test_a_text_fed_to_a_shell_in_the_launch_is_refused() -> None:
     inner = "export A=1\npython train.py"
     with pytest.raises(InputError, match="starts the training with words that stand elsewhere"):
         port(BOOSTER + f"srun singularity exec --nv box.sif bash <<EOF\n{inner}\nEOF\n", target)
+
+
+def test_a_condition_of_csh_is_told() -> None:
+    target = catalogue().find("delta")
+    assert target is not None
+    lines = "#SBATCH -N 1\n#SBATCH --gpus-per-node=1\nif ($#argv > 0) then\n  echo $1\nendif\npython train.py\n"
+    made = port(f"#!/bin/csh\n{lines}", target)
+    assert isinstance(made, Ported) and "write it for bash" in told(made)
