@@ -35,7 +35,7 @@ def inner_steps(launch: Command, walk: Placing, boxed: bool, evaluated: bool = F
     if launch.outer is None and not evaluated:
         return InnerSteps()
     text = plain(launch.outer.chain.shell_text or ()) if launch.outer else ""
-    found = Found(launch, walk, boxed, text or "\n".join(beside(launch, walk)), list(settings_of(launch, walk)))
+    found = TaskSteps(launch, walk, boxed, text or "\n".join(beside(launch, walk)), list(settings_of(launch, walk)))
     for one in statements(tree_of(found.text)):
         found.look_at(one)
     if not found.inner:
@@ -50,7 +50,7 @@ def inner_steps(launch: Command, walk: Placing, boxed: bool, evaluated: bool = F
 
 
 @dataclass
-class Found:
+class TaskSteps:
     """Sorts the statements of a text: rows go before the launch, inner ones stay in each task, the rest is told."""
 
     launch: Command
