@@ -283,8 +283,8 @@ class Writer:
         steps = inner_steps(launch, self.walk, self.boxed, name_of(command) == "eval")
         for one in steps.notes:
             self.note(one.line, one.says)
-        setup, written, lines = self.launch_lines(command, words)
-        lines = self.on_some_nodes(lines.replace(f"{INNER} ", steps.first), launch)
+        setup, written, lines = self.launch_lines(command, words, steps.first)
+        lines = self.on_some_nodes(lines, launch)
         place = self.walk.loops.get(command.id, command)
         start = self.text.rfind("\n", 0, place.start_byte) + 1
         indent = re.match(r"[ \t]*", self.text[start:])
@@ -330,10 +330,12 @@ class Writer:
             words = f"-m {words}"
         return " ".join((self.translated(words), *map(shell_word, self.extra)))
 
-    def launch_lines(self, command: Node, words: str) -> tuple[list[str], list[str], str]:
-        """(lines before it, a worker file's lines, the launch) of the rendered script, with the person's words."""
+    def launch_lines(self, command: Node, words: str, first: str) -> tuple[list[str], list[str], str]:
+        """(lines before it, a worker file's lines, the launch) of the rendered script, with the person's words. first:
+        what each task does before them."""
         sections = {name.partition(":")[0]: body for name, body in self.parts.items()}
         lines = "\n".join(next((body for name, body in sections.items() if name.startswith("Launch")), [])).strip("\n")
+        lines = lines.replace(f"{INNER} ", first)
         rows = next((body for name, body in sections.items() if name.startswith("The program")), [])
         program = [row for row in rows if "PROGRAM+=" in row or "_PARALLEL=" in row]
         setup = list[str]()

@@ -249,3 +249,16 @@ def test_a_condition_of_csh_is_told() -> None:
     lines = "#SBATCH -N 1\n#SBATCH --gpus-per-node=1\nif ($#argv > 0) then\n  echo $1\nendif\npython train.py\n"
     made = port(f"#!/bin/csh\n{lines}", target)
     assert isinstance(made, Ported) and "write it for bash" in told(made)
+
+
+@pytest.mark.parametrize("machine", sorted(catalogue().clusters))
+def test_no_mark_of_ours_is_left_in_any_machines_port(machine: str) -> None:
+    target = catalogue().clusters[machine]
+    for line in (
+        f"srun torchrun {RENDEZVOUS} train.py",
+        "srun python train.py",
+        "srun bash -c 'tar xf a; python train.py'",
+    ):
+        made = port(ELSEWHERE + line + "\n", target)
+        if isinstance(made, Ported):
+            assert "each-task-first" not in made.bundle.script
