@@ -41,12 +41,12 @@ def own_container(
     if why:
         told = [f"{name} {value}" for name, value in options if name in BIND_OPTIONS]
         started = f" It was started with {hide(', '.join(told))}." if told else ""
-        left = f"Container {image} is not carried over: {why}; {target.title}'s own software is loaded instead."
+        left = f"Container {hide(image)} is not carried over: {why}; {target.title}'s own software is loaded instead."
         return request, (PortNote(0, left + started),)
     binds, unknown = binds_of(options, {one.name for one in script.assignments})
     known = "/" if image.startswith("/") else ""
     where = f"copy it to {target.title} and name its place there in IMAGE" if known else "it has to be had there"
-    notes = [PortNote(0, f"Container {image} is kept: {where}.")]
+    notes = [PortNote(0, f"Container {hide(image)} is kept: {where}.")]
     old = [bind for bind in binds if bind.startswith("/")]
     if old:
         notes.append(PortNote(0, f"folders bound into the container are the old machine's: {hide(', '.join(old))}."))
@@ -85,6 +85,7 @@ def is_sites_own(image: str, source: Cluster | None) -> bool:
 
 
 def first_node(cluster: Cluster) -> NodeType:
+    """The kind of node that jobs get there where nothing else is asked."""
     return cluster.node_type(cluster.default_queue.node_types[0])
 
 

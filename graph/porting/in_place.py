@@ -551,11 +551,6 @@ class Writer:
         return (self.walk.target.node_type(queue.node_types[0]).cpu.cores or 0) // max(1, self.plan.ranks_per_node)
 
     @property
-    def stays_here(self) -> bool:
-        """Whether the script is written anew for the machine that it was for."""
-        return self.walk.source is not None and self.walk.source.id == self.walk.target.id
-
-    @property
     def scheduler(self) -> Scheduler:
         """The old script's; the new one's where it names none."""
         first = self.walk.script.directives[:1]
@@ -574,7 +569,7 @@ class Writer:
     def guarded(self, text: str) -> str:
         """The text with lines that stop it where the new machine does not set a name, and notes on places."""
         walk = self.walk
-        if self.stays_here:
+        if not walk.moves:
             return text
         known = frozenset((*NAMED.findall(self.machines_own), *(one.name for one in read_script(text).assignments)))
         code = "\n".join(row for row in re.sub(r"'[^'\n]*'", "", text).split("\n") if not row.lstrip().startswith("#"))

@@ -12,10 +12,11 @@ from graph.extraction.places import Node, line_of, within
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
 from graph.porting.account import PortNote
+from graph.porting.container import first_node
 from graph.porting.guards import GIVEN
 from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.walk import COUNTS, Placing, listed, name_of, names_in, role_of, sets, source_of, words_in
-from knowledge.cluster import Cluster, NodeType
+from knowledge.cluster import NodeType
 from knowledge.types import SCHEDULER_TITLES, LaunchPlan, Scheduler
 from knowledge.word_lists import word_set
 
@@ -39,9 +40,7 @@ OF_MAKER = {
 }
 # Variables of Grid Engine, Cobalt, PJM and of sites, which none of the schedulers here sets.
 FOREIGN = re.compile(r"SGE_\w+|PE_HOSTFILE|NSLOTS|COBALT_\w+|PJM_\w+|SLURM_?TMPDIR|JOBFS")
-OF_BASH = word_set(
-    "BASH_SOURCE BASHPID EUID GROUPS IFS LINENO OPTARG OPTIND PPID REPLY LANG LC_ALL DISPLAY EDITOR PATH"
-)
+OF_BASH = word_set("BASH_SOURCE BASHPID EUID GROUPS IFS LINENO OPTARG OPTIND PPID REPLY LANG LC_ALL PATH")
 READ = re.compile(r"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)\}?(?![:\w-])")
 DEFAULTS = re.compile(r"(?m)^[^#\n]*?\$\{([A-Za-z_]\w*):-")
 SHELLS_OWN = re.compile(r"(?<!\\)\$(\{?[1-9@*]\}?)(?!\w)")
@@ -61,11 +60,6 @@ class Left:
     @property
     def title(self) -> str:
         return self.walk.target.title
-
-    @cached_property
-    def moves(self) -> bool:
-        """Whether the script is written for another machine."""
-        return not (self.walk.source is not None and self.walk.source.id == self.walk.target.id)
 
     @cached_property
     def kept_commands(self) -> list[Node]:
@@ -95,7 +89,7 @@ class Left:
         if self.old != self.plan.scheduler:
             yield from self.old_commands()
             yield from self.shells_own()
-        if self.moves:
+        if self.walk.moves:
             yield from self.sourced()
             yield from self.other_gpus()
             yield from self.outside_container()
@@ -223,7 +217,7 @@ class Left:
                 lines = ", ".join(str(n) for n, _ in found[:MOST_NAMED])
                 shown = listed(dict.fromkeys(word for _, word in found))
                 yield PortNote(0, f"{shown} (line {lines}): for {TITLES[maker]} GPUs, here are {gpus.model}.")
-        before = gpus_of(source) if source else None
+        before = first_node(source) if source else None
         if gpus.vendor == "intel" and (before is None or before.gpus.vendor != "intel"):
             yield PortNote(0, "A program that names cuda or nccl has to name xpu and xccl on these GPUs.")
         theirs = before.gpus.memory_gb if before else None
@@ -250,10 +244,7 @@ class Left:
     def foreign(self) -> Iterator[PortNote]:
         names = [one for one in dict.fromkeys(READ.findall(self.code)) if FOREIGN.fullmatch(one)]
         ours = words_in(self.lines)
+        ours |= words_in(" ".join(self.walk.target.filesystems.values()))
         left = [one for one in names if one not in self.walk.values and one not in ours]
         if left:
             yield PortNote(0, f"{listed(left, MOST_NAMED)}: nothing sets that on {self.title}; put your own there.")
-
-
-def gpus_of(cluster: Cluster) -> NodeType:
-    return cluster.node_type(cluster.default_queue.node_types[0])

@@ -118,6 +118,11 @@ class Placing:
     def text(self) -> str:
         return self.script.text
 
+    @property
+    def moves(self) -> bool:
+        """Whether the script is written for another machine than it was for."""
+        return self.source is None or self.source.id != self.target.id
+
     @cached_property
     def launches(self) -> dict[Place, Command]:
         return launch_commands(self.script)

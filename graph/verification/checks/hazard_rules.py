@@ -28,7 +28,7 @@ PROGRAM_FILE = re.compile(r"\.(py|sh)\b")
 PATHS = word_set("LD_LIBRARY_PATH PATH PYTHONPATH CPATH LIBRARY_PATH")
 CONFIGURES = re.compile(r"\.(ya?ml|json|toml|ini|cfg|conf|config|txt|env|hosts?)\b|hostfile", re.I)
 SCHEDULERS = frozenset(str(WORDS["scheduler_variables"]).split())
-# What ends a script's own options: the shell's `set -e`.
+# Where a command that fails ends the script.
 STRICT = re.compile(r"(?m)^[^\S\n]*set\s+-\w*e|^[^\S\n]*set\s+-o\s+errexit|^#!\S+.*\s-\w*e")
 
 

@@ -262,3 +262,9 @@ def test_no_mark_of_ours_is_left_in_any_machines_port(machine: str) -> None:
         made = port(ELSEWHERE + line + "\n", target)
         if isinstance(made, Ported):
             assert "each-task-first" not in made.bundle.script
+
+
+def test_a_key_among_a_containers_options_is_not_copied() -> None:
+    key = "0123456789abcdef0123456789abcdef01234567"
+    made = ported(BOOSTER + f"srun apptainer exec --nv --env WANDB_API_KEY={key} /p/box.sif python train.py\n")
+    assert key not in made.bundle.script + str(made.notes) + str(made.account)
