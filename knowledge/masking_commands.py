@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowledge.masking_rule import MaskingRule
-from knowledge.masking_words import is_given, is_secret
+from knowledge.masking_words import is_secret, is_typed
 
 # Command, the option that takes the password ({} stands for it), and what such a line holds at least.
 COMMANDS = (
@@ -21,7 +21,7 @@ COMMANDS = (
     ),
     (
         r"openssl|keytool|pkcs12",
-        r"(?:-pass(?:in|out)?\s(?:pass:)?|-(?:store|key)pass\s|-k\s|-K\s){}",
+        r"(?:-pass(?:in|out)?\s(?:pass:)?(?!env:|file:|fd:)|-(?:store|key)pass\s|-k\s|-K\s){}",
         r"-(?:pass|storepass|keypass|k\s)",
         "openssl enc -pass pass:«tiger77» -in a",
     ),
@@ -31,6 +31,21 @@ COMMANDS = (
         r"(?:config|set|modify)\s.*(?:pass|token|secret|key)\w*\s",
         "dvc remote modify lab --local password «capers»",
     ),
+    (
+        r"kubectl|oc|docker|podman|helm",
+        r"(?:--from-literal[=\s]|--set(?:-string)?[=\s]|-e\s|--env[=\s])[\w.-]{0,60}(?i:pass\w*|pwd|token|secret\w*)={}",
+        r"(?:pass\w*|pwd|token|secret\w*)=",
+        "kubectl create secret generic x --from-literal=admin-password=«fog.in.autumn»",
+    ),
+    (r"redis-cli|iredis", r"(?:-a|--pass)\s{}", r"-(?:a|-pass)\s", "redis-cli -h cache1 -a «velvet_tag» info"),
+    (
+        r"rabbitmqctl|htpasswd|smbpasswd|mkuser|vncpasswd",
+        r"(?:(?:add_user|change_password)\s\S{1,60}\s|-\w*b\w*\s(?:\S{1,80}\s)?\S{1,60}\s|-p\s){}",
+        r"(?:add_user|change_password|-\w*b|-p)",
+        "rabbitmqctl add_user ada «tiger77»",
+    ),
+    (r"slmgr(?:\.vbs)?", r"[-/]ipk\s{}", r"[-/]ipk", "slmgr /ipk «LH7AN-FZ5D6-KQRGK-GXZL7-5IQPZ»"),
+    (r"ssh-keygen", r"-[NP]\s{}", r"-[np]\s", 'ssh-keygen -t ed25519 -N "«velvet orchard 19»"'),
     (r"ipmi\w+|racadm|redfishtool", r"-[pP]\s{}", r"-p", "ipmitool -H bmc1 -U admin -P «tiger77» power on"),
     (
         r"mcl?i?",
@@ -86,14 +101,14 @@ IN_COMMANDS = (
     # The last of a call's values, where the call logs somebody in.
     MaskingRule(
         "KEY",
-        r"(?:login|log_in|sign_?in|authenticate|credentials?|set_password|connect)\(",
-        r"(?i)(?:login|log_in|sign_?in|authenticate|\w*credentials?|set_password)\((?=[^()\n]{0,120}[\"'][^()\n]{0,120},)[^()\n]{0,120}?,\s?[rbu]?(?P<q>[\"'])(?P<w>[^\"'\n]{3,120})(?P=q)\s?\)"
+        r"(?:login|log_in|sign_?in|authenticate|auth|credentials?|set_password|connect)\(",
+        r"(?i)(?:login|log_in|sign_?in|authenticate|\w*auth|\w*credentials?|set_password)\((?=[^()\n]{0,120}[\"'][^()\n]{0,120},)[^()\n]{0,120}?,\s?[rbu]?(?P<q>[\"'])(?P<w>[^\"'\n]{3,120})(?P=q)\s?\)"
         r"|\bconnect\((?=[^()\n]{0,120}[\"'],)[^()\n]{1,120}?,\s?[\"'](?P<v>(?=[^\"'\n]*[\d!@#$%^&*+=~-])[^\"'\n./]{5,80})[\"']\s?[,)]",
         is_secret,
         example='smtp.login("ada@lab.example", "«tiger77»")',
     ),
     *(
-        MaskingRule("KEY", rf"(?:^|[\s;|&(/`])(?:{command})\s.*?{marks}", option(command, form), is_given, example)
+        MaskingRule("KEY", rf"(?:^|[\s;|&(/`])(?:{command})\s.*?{marks}", option(command, form), is_typed, example)
         for command, form, marks, example in COMMANDS
     ),
     MaskingRule(

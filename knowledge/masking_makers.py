@@ -79,6 +79,31 @@ MAKERS = (
     ),
     MaskingRule(
         "KEY",
+        r"sign2?=",
+        r"\bSIGN2?=\"?(?P<v>[0-9A-Z]{4}(?: [0-9A-Z]{4}){4,40}|[0-9A-F]{12,})",
+        example='FEATURE solver vendord 2025.0131 31-jan-2026 64 SIGN="«FMTB 1JUG SFE8 IUN9 64KB 40FX»"',
+    ),
+    MaskingRule(
+        "KEY",
+        r"\t(?:true|false)\t\S*\t(?:true|false)\t\d+\t",
+        r"\t(?:TRUE|FALSE)\t\S{1,80}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\t(?P<v>[^\s]{8,400})",
+        example=".lab.example\tTRUE\t/\tTRUE\t1762086301\tsessionid\t«blk5eqosu0imxrfashp1»",
+    ),
+    MaskingRule(
+        "KEY",
+        r"globusconnect\w*\s.*-setup\s",
+        r"globusconnect\w*\s[^\n]{0,80}?-setup\s(?P<v>[0-9a-f-]{30,})",
+        example="./globusconnectpersonal -setup «83d14b0b-be9d-42a0-8ba6-bb666fe2d896»",
+    ),
+    MaskingRule(
+        "KEY",
+        r"google_authenticator|otpauth|totp_auth|oathtool",
+        r"(?i:google_authenticator|otpauth|TOTP_AUTH|oathtool)[^\n]{0,80}?(?:\n|\s)(?:-\S{1,8}\s){0,4}(?P<v>[A-Z2-7]{16,52})\b",
+        example="$ head -3 ~/.google_authenticator\n«AF7UW3CXJ74E4HWRHVDYDSFY4R»",
+        reach=1,
+    ),
+    MaskingRule(
+        "KEY",
         r"mit-magic-cookie",
         r"MIT-MAGIC-COOKIE-1\s{1,4}(?P<v>[0-9a-f]{32})",
         example="host/unix:11  MIT-MAGIC-COOKIE-1  «f258f11e68a6623b8c35ba43824e68c5»",
@@ -214,6 +239,19 @@ IN_ADDRESSES = (
         r"(?<![\w.:/@-])(?!after)[A-Za-z][\w.-]{1,31}:(?P<v>[^\s:@/\"']{4,80})@(?!sha256)(?=[\w.-]*[A-Za-z0-9])",
         is_told,
         example="ada:«tiger-77»@10.1.2.3",
+    ),
+    MaskingRule(
+        "KEY",
+        r":pserver:",
+        r":pserver:[\w.-]{1,40}:(?P<v>[^\s:@]{3,80})@",
+        example="cvs -d :pserver:anon:«tiger-77»@cvs.lab.example:/cvsroot",
+    ),
+    MaskingRule(
+        "KEY",
+        r"^[\w.-]+:[^:]{4,}:\d+:\d+:",
+        r"^[\w.-]{1,40}:(?P<v>[^\s:*!$]{4,80}):\d{1,10}:\d{1,10}:[^:\n]{0,80}:/",
+        is_secret,
+        example="hpcstud01:«Maple-12»:6001:600:a course:/home/hpcstud01:/bin/bash",
     ),
     MaskingRule(
         "KEY",

@@ -22,6 +22,8 @@ WORD_BEFORE, MOST_BEFORE = re.compile(r"\S*\s*\Z"), 40
 # What gives a value; the shortest name that is no word of anybody's; what closes or marks a word.
 GIVEN = re.compile(r"(?:[:=]|\b(?:is|was|ist|est|es|\u00e8|and|und|et|y|e)|(?<!\S)--?[\w-]+)\s*[\"'`]*\Z")
 LEAST_NAME = 8
+# What stands before a machine's name: `a user on Delta`.
+ON_ONE = re.compile(r"(?i)\b(?:on|at|to|from|auf|sur|em|en|su|na)\s\Z")
 SIGNS = "`'\"*()[],.;:!?"
 
 
@@ -91,8 +93,9 @@ def is_site_name(text: str, start: int, end: int) -> bool:
     """Whether a part of a text is a name of site_names that no ordinary word is, and not what a name or an option is
     given, nor said to be something (`password: delta-gpu`, `the key is gpuH200x8`)."""
     value = text[start:end].strip(SIGNS).lower()
-    telling = any(not one.isalpha() for one in value) or len(value) >= LEAST_NAME
-    return telling and value in site_names() and not GIVEN.search(text, max(0, start - MOST_BEFORE), start)
+    before = text[max(0, start - MOST_BEFORE) : start]
+    telling = any(not one.isalpha() for one in value) or len(value) >= LEAST_NAME or ON_ONE.search(before)
+    return bool(telling) and value in site_names() and not GIVEN.search(text, max(0, start - MOST_BEFORE), start)
 
 
 # `My programme code is ENVI1187`: what jobs are charged to, in capitals and digits.

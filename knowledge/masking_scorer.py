@@ -57,6 +57,10 @@ PART = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-Z]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|
 QUOTED = re.compile(r"([\"'`])((?:(?!\1)[^\n\\]|\\.){3,120}?)\1|[“„«「]\s?([^\n“”„«»「」]{3,120}?)\s?[”“»」]")
 RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af“”„«»]{3,}")
 CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
+# What is typed at a prompt for a password is that as a whole.
+PROMPTED = re.compile(r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$")
+# A line of some small words and nothing else.
+PHRASE = re.compile(r"[ \t>]*([a-zà-ÿ]{3,15}(?: [a-zà-ÿ]{3,15}){2,5})[ \t\r]*")
 INNER = re.compile(
     r"(?:[^\s=:/@%?&#+-][\w.\[\]*-]{0,60}?|--?[\w.-]{1,40}|-[A-Za-z])??(?::=|==|=>|->|[=:])(?=[^=:/\s])"
     r"|[A-Za-z][\w.\\-]{1,23}[/%](?=[^=:/\s])"
@@ -69,8 +73,8 @@ CLOSED = " \"'`])}"
 OF_SIGNS = re.compile(r"[^\w]*$")
 # A run without any of these has no parts.
 PARTING = frozenset("=:>/%-")
-# What ends a run, but not what quotes hold.
-ENDING = frozenset(" ,;|<>()")
+# What ends a run or parts it, but not what quotes hold.
+PARTS_QUOTED = frozenset(" ,;|<>()") | PARTING
 QUERY = re.compile(r"[?&#:/;][\w.-]{1,40}=([^&#]{3,})")
 # What stands between a candidate and the word before it, by its signs; others count as `~`.
 GAPS = {
@@ -81,6 +85,8 @@ GAPS = {
 }
 # A job's options for its scheduler hold no secrets, but accounts and queues.
 DIRECTIVE = re.compile(r"\s*(?:\d{1,4}\s|[+-])?\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
+# What stands before what somebody types, or before a line that is quoted.
+PROMPT = re.compile(r"(?:\[?[\w.-]{1,30}@[^\n$#%]{1,60}?[$#%]|\(\w+\)\s?[$#]?|[$#>%]|[\w-]{1,12}>|sftp>|ftp>)?[ \t>*-]*[\"'`]?")
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
 # Forms that no password has; whatever is said beside them.
@@ -104,6 +110,8 @@ def model() -> FittedWeights:
 
 
 FAR = (("P", "far"), ("K", "far_key"), ("L", "far_login"))
+# Endings from this length on tell behind one letter, too: `spassword`.
+LONGEST_CUT = 8
 # Letters of the longest part of a name that may end in a telling word.
 LONGEST_NAME = 24
 
@@ -165,7 +173,7 @@ def kind_of(part: str) -> str:
         for kind, first, ends in kinds:
             if whole and whole in first:
                 return whole
-            if any(part.endswith(end) and len(part) > len(end) + 1 for end in ends):
+            if any(part.endswith(end) and len(part) > len(end) + (len(end) < LONGEST_CUT) for end in ends):
                 return kind
     return whole
 
@@ -201,6 +209,12 @@ def told_by(word: str) -> str:
     return "h" if plain in known["head"] else ""
 
 
+def told_in(line: str, found: re.Match[str]) -> str:
+    """What a word tells where it stands: a variable such as `$USER` announces no login."""
+    tell = told_by(found[0])
+    return "" if tell[:1] == "L" and line[max(0, found.start() - 2) : found.start()].rstrip("{")[-1:] == "$" else tell
+
+
 @cache
 def vocabulary() -> frozenset[str]:
     from knowledge.public import vocabulary as ours  # which reads this module's neighbours
@@ -223,6 +237,17 @@ def is_packed(value: str) -> object:
     return text.isascii() and text.decode().strip().isprintable()
 
 
+# How people make a password out of words: a digit for a letter, a sign between words, capitals, a number behind.
+PEOPLES = re.compile(r"[^\W\d_]{2}")
+LONGEST_CHOSEN = 40
+CHOSEN: tuple[tuple[str, Callable[[str], object]], ...] = (
+    ("digit-within", re.compile(r"(?:.*[-_.+!#])?[A-Za-z]{1,8}[01345789][a-z]{2,12}(?:[-_.+!#=&*].*|\d{0,4}[!?#*]?)").fullmatch),
+    ("sign-within", re.compile(r"[^\W\d_]{2,}[!#*+&%?$=~^][^\W_]{1,}").search),
+    ("sign-behind", re.compile(r"[\w+&.-]{4,}[!#*?%$+]{1,2}").fullmatch),
+    ("capitals-joined", re.compile(r"[A-ZÀ-Ý][a-zà-ÿ]+(?:[-_.+!#*=&~][A-Za-zà-ÿ]+)*[-_.+!#*=&~][A-ZÀ-Ý][a-zà-ÿ]+[-_.+!#*=&~]?\d*").fullmatch),
+    ("mixed-joints", lambda value: len({*value} & {*"-_.+!#*=&~"}) > 1),
+    ("foreign", lambda value: not any(part.lower() in vocabulary() for part in PART.findall(value))),
+)
 # What else may be seen of a value.
 SEEN: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("padded", PADDED.fullmatch),
@@ -249,6 +274,8 @@ def form(value: str) -> tuple[str, tuple[str, ...]]:
     ]
     if not SIGNED.isdisjoint(value):
         more.append("sign")
+    if PEOPLES.search(value) and size < LONGEST_CHOSEN:
+        more += [f"chosen:{sign}" for sign, seen in CHOSEN if seen(value)]
     if "0" in several and len(several - {"0", "-"}):
         more.append("letters+digits")
     if size < SCRAMBLED_FROM or len(several) < 3 or name != "alnum":  # no word of a machine is written so
@@ -270,14 +297,21 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
     seen = set()
     for found in QUOTED.finditer(line) if not QUOTES.isdisjoint(line) else ():
         group = 2 if found[2] is not None else 3
-        if not ENDING.isdisjoint(found[group]):
+        if not PARTS_QUOTED.isdisjoint(found[group]):
             begin, end = found.span(group)
             inner = INNER.match(line, begin, end)
-            begin = inner.end() if inner and line[inner.end() - 1] == "=" else begin
-            seen.add((begin, end))
-            yield begin, end
+            parted = inner.end() if inner and line[inner.end() - 1] == "=" else begin
+            given = line[begin - 2 : begin - 1] == "="  # what is given to a name is its value as a whole
+            for first in {begin, parted} if given else {parted}:
+                seen.add((first, end))
+                yield first, end
     for code in CODE.finditer(line):
         yield code.span()
+    if prompted := PROMPTED.match(line):
+        yield prompted.span(1)
+    phrase = PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))
+    if phrase:
+        yield phrase.span(1)
     for run in RUN.finditer(line):
         start, end = run.span()
         parted = not PARTING.isdisjoint(run[0])
@@ -346,7 +380,7 @@ class ReadLine(NamedTuple):
 @lru_cache(1 << 10)
 def read_line(line: str) -> ReadLine:
     """A line read once for all lines that tell of it."""
-    words = [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
+    words = [(found.start(), found.end(), told_in(line, found)) for found in WORD.finditer(line)]
     return ReadLine(tuple(candidates_of(line, words)), tells_beside(line, words))
 
 
@@ -354,11 +388,15 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
     """What in a line could be a secret, with what is seen of it. words: from, to, what each tells."""
     telling = not {tell[0] for _, _, tell in words if tell}.isdisjoint(ANNOUNCING)
     begins, names = [one for one, _, _ in words], kinds_of_words()
-    directive = DIRECTIVE.match(line)
+    directive, begun = DIRECTIVE.match(line), PROMPT.match(line).end()  # type: ignore[union-attr]
     for one, other in candidates(line):
         value = line[one:other]
         name, more = form(value[:MOST_FORM])
         closes = line[other : other + 1]
+        if name == "assign" and ((closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)):
+            name = "signs"
+        if closes == " " and line[other + 1 : other + 2] in "=:" and line[other + 1 : other + 3] not in ("==", ":-"):
+            closes = "="  # it is the name of what follows
         if name in NEVER or closes == "(" or value.lower() in names or (other - one < 4 and name != "lower"):
             continue
         at = bisect_left(begins, one)
@@ -376,7 +414,8 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         opened = bare[-1:] if bare and bare[-1] in OPENING_SIGNS else ""
         bare = bare.rstrip(OPENING_SIGNS) if opened else raw
         gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip(CLOSED) or bare[:1], "~")
-        place = "alone" if not (line[:one].strip() or closes.strip()) else "later" if tells else "first"
+        alone = one <= begun and not line[other:].strip(" \t\r")
+        place = "alone" if alone else "later" if tells else "first"
         place = "directive" if directive else place
         quoted = "q" if opened and opened in QUOTES else ""
         own = (gap, quoted, closes, place, tells, behind, name, more)
@@ -387,6 +426,12 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
 @lru_cache(1 << 12)
 def may_be(value: str) -> bool:
     return value.isdigit() or is_given(value) or (" " in value and value[0].isalpha())
+
+
+def is_foreign(value: str) -> bool:
+    """Words joined by dots, none of which we ever say: no attribute of a module."""
+    parts = [part.lower() for part in PART.findall(value)]
+    return len(parts) > 1 and len(min(parts, key=len)) > 1 and not (told_by(value) or vocabulary().intersection(parts))
 
 
 def announced(tells: tuple[str, ...], behind: tuple[str, ...]) -> bool:
@@ -443,15 +488,16 @@ def features(
                 f"{kind}{near}/{name}/{gap}{quoted}",
                 f"{kind}{near}/{gap}{quoted}/{closes}",
                 *(f"{near}/{group}/{one}" for one in more if one.startswith(("len", "sign", "kinds"))),
+                *(f"{kind}/{one}" for one in more if one.startswith("chosen")),
             ]
         elif kind != found:
             seen += [f"also:{kind}", f"also:{kind}/{found}", f"also:{kind}/{group}"]
     if not found:
         seen += ["told:none", f"told:none/{name}", f"told:none/{gap}"]
-        seen += ["told:none/sign"] if "sign" in more else []
+        seen += [f"told:none/{one}" for one in more if one == "sign" or one.startswith("chosen")]
     seen.append(f"closed:{closes if closes in ' $,;)@/:|&' else quoted or '~'}")
     after = next(((at, tell[0]) for at, tell in enumerate(behind) if tell and tell[0] in TELLING), None)
-    if after:
+    if after and not (after[1] == "L" and group == "num"):  # a number is no password of the user behind it
         seen += [f"after:{after[1]}{min(after[0], 3)}", f"after:{after[1]}/{name}", f"after:{after[1]}/{group}/{found}"]
     if behind and behind[0][:1] in ("v", "p"):
         seen.append(f"then:{behind[0][0]}")
@@ -459,6 +505,9 @@ def features(
         seen.append(f"userinfo/{name}")
     if place in ("alone", "directive"):
         seen += [place, f"{place}/{name}"]
+    chosen = [one for one in more if one.startswith("chosen:") and one != "chosen:foreign"]
+    if chosen and "chosen:foreign" in more:
+        seen += [f"{one}/foreign" for one in chosen]
     return seen
 
 
@@ -495,13 +544,20 @@ def weight(name: str) -> int:
     return model().weights.get(name, 0)
 
 
+# What a prompt for a password ends in.
+ASKED = re.compile(r"(?i)(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s?$")
+# A command that prints a file: its lines follow.
+SHOWS = re.compile(r"[^\n]{0,60}?[$#>%]\s?(?:sudo )?(?:cat|head|tail|more|less|type)\s(?:-\S+\s){0,2}\S+\s*$")
+
+
 def tells_beside(line: str, words: list[tuple[int, int, str]]) -> str:
     """What a line tells of those beside it, by its last words."""
     kinds = [tell[:1] for first, _, tell in words[-MOST_TOLD:] if first >= len(line) - TAIL]
     strongest = min((kind for kind in kinds if kind and kind in TELLING), key=TELLING.index, default="")
-    if not strongest or strongest == "L" or (strongest == "W" and line.rstrip()[-1:] != ":"):
+    end = ":" if SHOWS.match(line) else line.rstrip()[-1:]
+    if not strongest or strongest == "L" or (strongest == "W" and end != ":"):
         return ""
-    end, last = line.rstrip()[-1:], kinds[-1] if kinds[-1] and kinds[-1] in TELLING else ""
+    last = kinds[-1] if kinds[-1] and kinds[-1] in TELLING else ""
     return f"{strongest}{last}{end if end in ':=?>|{[(,-' else '~'}"
 
 
@@ -512,7 +568,8 @@ def secrets(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             own = worth(one.own)
             sure = "" in above and (one.assigned or (one.said and own > 0))
             sure = sure or own + worth_above(above, one.place, one.form) > 0
-            if sure and may_be(line[one.start : one.end][:MOST_FORM]):
+            value = line[one.start : one.end][:MOST_FORM]
+            if sure and (may_be(value) or (one.assigned and is_foreign(value))):
                 yield start + one.start, start + one.end
 
 

@@ -104,9 +104,14 @@ def is_given(value: str) -> bool:
     return is_secret(value) or bool(re.fullmatch(r"[a-z]{3,}\.[a-z]{3,}", value))
 
 
+def is_typed(value: str) -> bool:
+    """A password in a command that is typed: also three words and dots, which in code are a module's."""
+    return is_given(value) or bool(re.fullmatch(r"[a-z]{2,}(?:\.[a-z]{2,}){2,3}", value))
+
+
 def is_made(value: str) -> bool:
-    """No example of a maker's key: sk-xxxxxxxx, AKIA...EXAMPLE."""
-    return not re.search(r"(.)\1{6}|EXAMPLE|\*{3}", value)
+    """No example of a maker's key, nor a name that begins as one: sk-xxxxxxxx, AKIA...EXAMPLE, sk-learn-pipeline-v3."""
+    return not (re.search(r"(.)\1{6}|EXAMPLE|\*{3}", value) or is_identifier(value))
 
 
 def is_token(value: str) -> bool:

@@ -40,6 +40,9 @@ ASKED = (
     "bench/accuracy/blind/requests.jsonl",
     "bench/accuracy/blind/sentences.jsonl",
 )
+# What people wrote in conversations: none holds a secret but where its words speak of one.
+TALKS = ROOT / "bench/accuracy/development/talks.jsonl"
+SPEAKS_OF_ONE = re.compile(r"(?i)pass|\bpw\b|token|secret|\bkey|hf_|clave|contrase|kennwort|senha|hasło|密码|パスワード|\bcode\b")
 DEVELOPMENT = ROOT / "bench/accuracy/development/secrets.jsonl"
 FRAMES = Path(__file__).with_name("secret_frames.yaml")
 CLEAN = (
@@ -51,10 +54,10 @@ CLEAN = (
 DRAWS, OTHERS = 6, 2
 # A text of people's own counts so often as one of a program's; what is seen less often than this is left out.
 SHARE, OF_FRAMES, RAREST = 4.0, 2.0, 4
-STRENGTH, MOST_LINE = 1.0, 2000
+STRENGTH, MOST_LINE = 3.0, 2000
 TRIGGER = re2.compile(f"(?i){looks()}")
 # What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.
-BAR = 0.0
+BAR = -0.3
 MADE_ELSEWHERE = re.compile(r"sk-|hf_|gh[pousr]_|glpat|xox|AKIA|eyJ|-----|AIza|\$\d|npm_|pypi|nvapi")
 OF_WORDS = """
     lantern copper meadow osprey velvet thunder birke maison girasol kiwi falcon turnip acorn walnut schnee
@@ -210,7 +213,8 @@ def with_others(text: Text) -> Iterator[Text]:
 def labelled() -> Iterator[Text]:
     for case in read(CORPUS):
         own = (case.secret,) if case.secret else ()
-        yield Text(case.text, own, case.shape if own else case.text[:12], SHARE)
+        share = OF_FRAMES / (1 if own else 2) if case.shape.startswith("chosen") else SHARE  # harder than life
+        yield Text(case.text, own, case.shape if own else case.text[:12], share)
     for number, line in enumerate(DEVELOPMENT.read_text(encoding="utf-8").splitlines()):
         row = json.loads(line)
         own = tuple(row.get("secrets", ()))
@@ -229,6 +233,9 @@ def texts() -> Iterator[Text]:
     for name in ASKED:
         said = (json.loads(line).get("text", "") for line in (ROOT / name).read_text(encoding="utf-8").splitlines())
         yield from (Text(text, (), name, SHARE) for text in said if "password" not in text.lower())
+    for line in TALKS.read_text(encoding="utf-8").splitlines():
+        said = (turn["say"] for turn in json.loads(line)["turns"])
+        yield from (Text(text, (), "talks", SHARE) for text in said if not SPEAKS_OF_ONE.search(text))
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.glob("**/*.py")):
         if not {"test", "tests", "site-packages", "lib2to3", "ensurepip"} & set(path.parts):
