@@ -59,6 +59,9 @@ RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\
 CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
 # What is typed at a prompt for a password is that as a whole.
 PROMPTED = re.compile(r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$")
+# Groups of four signs, as a key is shown that somebody shall type; some words behind a colon to the line's end.
+GROUPS = re.compile(r"(?<![\w-])(?=[a-z ]*[0-9]|[A-Z ]*[0-9]|[a-z]{4}(?: [a-z]{4}){3}(?! ))[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){3,15}(?![\w-])")
+SPOKEN = re.compile(r"[:=]\s([a-zà-ÿ]{3,15}(?: (?:[a-zà-ÿ]{3,15}|\d{1,4})){2,6})[ \t\r.]*$")
 # A line of some small words and nothing else.
 PHRASE = re.compile(r"[ \t>]*([a-zà-ÿ]{3,15}(?: [a-zà-ÿ]{3,15}){2,5})[ \t\r]*")
 INNER = re.compile(
@@ -309,6 +312,10 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
         yield code.span()
     if prompted := PROMPTED.match(line):
         yield prompted.span(1)
+    for groups in GROUPS.finditer(line):
+        yield groups.span()
+    if spoken := SPOKEN.search(line):
+        yield spoken.span(1)
     phrase = PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))
     if phrase:
         yield phrase.span(1)
@@ -393,7 +400,7 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         value = line[one:other]
         name, more = form(value[:MOST_FORM])
         closes = line[other : other + 1]
-        if name == "assign" and ((closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)):
+        if name in ("assign", "call") and ((closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)):
             name = "signs"
         if closes == " " and line[other + 1 : other + 2] in "=:" and line[other + 1 : other + 3] not in ("==", ":-"):
             closes = "="  # it is the name of what follows
@@ -419,7 +426,9 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         place = "directive" if directive else place
         quoted = "q" if opened and opened in QUOTES else ""
         own = (gap, quoted, closes, place, tells, behind, name, more)
-        assigned = gap == "=" and tells[:1] == ("P",) and (name not in PLAIN or bare.endswith("=") or bool(quoted))
+        given = name not in PLAIN or bare.endswith("=") or (bool(quoted) and gap == "=")
+        assigned = gap in ("=", ":" if quoted else "=") and tells[:1] == ("P",) and given
+        assigned = assigned or OPTION_BEFORE.search(line, max(0, one - LONGEST_OPTION), one) is not None
         yield Candidate(one, other, name, place, said, assigned, own)
 
 
@@ -544,6 +553,10 @@ def weight(name: str) -> int:
     return model().weights.get(name, 0)
 
 
+# An option for a password, with its value behind a blank.
+OPTION_BEFORE, LONGEST_OPTION = re.compile(r"\s--?[\w-]{0,20}(?:password|passwd|passphrase) [\"']?$"), 50
+# What quotes hold and no call looks like: it goes on behind its bracket.
+ODD_CALL = re.compile(r"\w+\(\w*\)\w+")
 # What a prompt for a password ends in.
 ASKED = re.compile(r"(?i)(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s?$")
 # A command that prints a file: its lines follow.
@@ -569,7 +582,7 @@ def secrets(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             sure = "" in above and (one.assigned or (one.said and own > 0))
             sure = sure or own + worth_above(above, one.place, one.form) > 0
             value = line[one.start : one.end][:MOST_FORM]
-            if sure and (may_be(value) or (one.assigned and is_foreign(value))):
+            if sure and (may_be(value) or (one.assigned and (is_foreign(value) or ODD_CALL.fullmatch(value)))):
                 yield start + one.start, start + one.end
 
 

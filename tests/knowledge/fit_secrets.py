@@ -31,7 +31,7 @@ from knowledge.data_file import read_data
 from knowledge.masking import CREDENTIALS, by_rules
 from knowledge.masking_public import public_parts
 from knowledge.masking_scorer import WEIGHTS, looks, seen_in
-from tests.knowledge.secrets import CORPUS, read
+from tests.knowledge.secrets import CORPUS, HARD, read
 
 ROOT = Path(__file__).parents[2]
 # What people ask for: machines, accounts, models and programs beside words like `account`; none holds a secret.
@@ -53,7 +53,7 @@ CLEAN = (
 # Drawn for each sentence, and other values put into each labelled text.
 DRAWS, OTHERS = 6, 2
 # A text of people's own counts so often as one of a program's; what is seen less often than this is left out.
-SHARE, OF_FRAMES, RAREST = 4.0, 2.0, 4
+SHARE, OF_FRAMES, OF_HARD, RAREST = 4.0, 2.0, 1.0, 4
 STRENGTH, MOST_LINE = 3.0, 2000
 TRIGGER = re2.compile(f"(?i){looks()}")
 # What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.
@@ -211,10 +211,10 @@ def with_others(text: Text) -> Iterator[Text]:
 
 
 def labelled() -> Iterator[Text]:
-    for case in read(CORPUS):
-        own = (case.secret,) if case.secret else ()
-        share = OF_FRAMES / (1 if own else 2) if case.shape.startswith("chosen") else SHARE  # harder than life
-        yield Text(case.text, own, case.shape if own else case.text[:12], share)
+    for path, share in ((CORPUS, SHARE), (HARD, OF_HARD)):
+        for case in read(path):
+            own = (case.secret,) if case.secret else ()
+            yield Text(case.text, own, case.shape if own else case.text[:12], share)
     for number, line in enumerate(DEVELOPMENT.read_text(encoding="utf-8").splitlines()):
         row = json.loads(line)
         own = tuple(row.get("secrets", ()))

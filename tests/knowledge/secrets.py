@@ -22,6 +22,8 @@ from tests.golden import make as golden
 
 TESTS = Path(__file__).parent.parent
 CORPUS = Path(__file__).with_suffix(".jsonl")
+# Harder than life, on both sides: passwords without a telling word, harmless values behind an option for one.
+HARD = CORPUS.with_name("secrets_hard.jsonl")
 HARMLESS = ("logs/*/*", "ports/sources/*", "graph/debugging/harmless.txt")
 SHORTEST = 6
 MAKER = "tests/knowledge/secrets.py"
@@ -41,6 +43,10 @@ FIRST_TRIES = (
     ("the half of these that was kept unseen, when signs were added up", "67 of 79", "1 of 81"),
     ("blind, 260 shapes, 2026-11-23, first try", "167 of 179", "3 of 100"),
     ("blind, 766 shapes, 2026-11-23, first try", "435 of 506", "24 of 337"),
+    ("blind, 219 shapes as in life, 2026-11-29, first try", "213 of 220", "5 of 120"),
+    ("blind, 220 shapes of a European centre, 2026-11-29, first try", "206 of 220", "4 of 120"),
+    ("blind, 349 shapes harder than life, 2026-11-29, first try", "310 of 350", "58 of 250"),
+    ("blind, 208 shapes of a security engineer, after mending on these, 2026-11-29, first try", "214 of 220", "3 of 120"),
 )
 
 
