@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Annotated, Literal
 
 from knowledge.charging import Charge
@@ -178,6 +180,8 @@ class Queue(Facts):
     default: bool = False
     names: tuple[str, ...] = ()
     """Other words for it, such as the long name of a QOS."""
+    others: str | None = None
+    """A pattern such as `acc_bsc*`: queues that each group has of its own, with the same limits."""
     directives: tuple[Fillable, ...] = ()
     """Further directives that this queue needs, beside the cluster's."""
     note: str | None = None
@@ -449,9 +453,15 @@ class Cluster(Facts):
             raise ValueError("exactly one queue has 'default: true'")
 
     def queue(self, name: str) -> Queue | None:
-        """The queue of that id or other name, without regard to case."""
+        """The queue of that id or other name, without regard to case; a group's own is called as it was named."""
         wanted = name.lower()
-        return next((q for q in self.queues if wanted in (q.id.lower(), *(n.lower() for n in q.names))), None)
+        named = (q for q in self.queues if wanted in (q.id.lower(), *(n.lower() for n in q.names)))
+        own = (replace(q, id=name) for q in self.queues if q.others and fnmatchcase(wanted, q.others))
+        return next(chain(named, own), None)
+
+    def tells_of(self, word: str) -> bool:
+        """Whether the facts hold this word anywhere: a slice of a GPU in a remark, say."""
+        return re.search(rf"(?<![\w.]){re.escape(word)}(?![\w])", str(self)) is not None
 
     def node_type(self, name: str) -> NodeType:
         """The node type of that id. Raises KeyError."""

@@ -179,7 +179,8 @@ def hide(text: str) -> str:
     """The text with credentials replaced by <hidden>, for what is shown to the person it belongs to."""
     spans = Spans()
     for span in credentials(text):
-        spans.add(*span)
+        if span[2] != "USER":  # a login: it is theirs
+            spans.add(*span)
     parts, last = [], 0
     for start, end, _ in spans:
         parts += [text[last:start], HIDDEN]

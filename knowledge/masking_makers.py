@@ -85,6 +85,12 @@ MAKERS = (
     ),
     MaskingRule(
         "KEY",
+        r"(?:feature|increment)\s",
+        r"(?:FEATURE|INCREMENT)\s\S{1,60}\s\S{1,30}\s\S{1,20}\s\S{1,20}\s\S{1,20}\s(?P<v>[0-9A-Z]{16,})\b",
+        example="INCREMENT toolbox MLM 46 01-nov-2026 256 «UZR80KVEFZIXI9RNZ42G8M4B8K426W4H»",
+    ),
+    MaskingRule(
+        "KEY",
         r"\t(?:true|false)\t\S*\t(?:true|false)\t\d+\t",
         r"\t(?:TRUE|FALSE)\t\S{1,80}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\t(?P<v>[^\s]{8,400})",
         example=".lab.example\tTRUE\t/\tTRUE\t1762086301\tsessionid\t«blk5eqosu0imxrfashp1»",

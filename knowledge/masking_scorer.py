@@ -57,6 +57,8 @@ PART = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-Z]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|
 QUOTED = re.compile(r"([\"'`])((?:(?!\1)[^\n\\]|\\.){3,120}?)\1|[“„«「]\s?([^\n“”„«»「」]{3,120}?)\s?[”“»」]")
 RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af“”„«»]{3,}")
 CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
+# Words and a number joined by signs of equality, which assigns nothing.
+CHAINED = re.compile(r"[A-Za-z]{3,15}=[A-Za-z]{3,15}=\d{1,4}(?![\w=])")
 # What is typed at a prompt for a password is that as a whole.
 PROMPTED = re.compile(r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$")
 # Groups of four signs, as a key is shown that somebody shall type; some words behind a colon to the line's end.
@@ -215,6 +217,8 @@ def told_by(word: str) -> str:
 def told_in(line: str, found: re.Match[str]) -> str:
     """What a word tells where it stands: a variable such as `$USER` announces no login."""
     tell = told_by(found[0])
+    if tell == "Lm":  # a `UserWarning` is no user
+        return ""
     return "" if tell[:1] == "L" and line[max(0, found.start() - 2) : found.start()].rstrip("{")[-1:] == "$" else tell
 
 
@@ -310,6 +314,9 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
                 yield first, end
     for code in CODE.finditer(line):
         yield code.span()
+    for chained in CHAINED.finditer(line) if line.count("=") > 1 else ():
+        if not line[chained.start() - 1 : chained.start()].strip(" \"'"):
+            yield chained.span()
     if prompted := PROMPTED.match(line):
         yield prompted.span(1)
     for groups in GROUPS.finditer(line):
@@ -400,6 +407,8 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         value = line[one:other]
         name, more = form(value[:MOST_FORM])
         closes = line[other : other + 1]
+        if CHAINED.fullmatch(value):
+            name = "tokenlike"
         if name in ("assign", "call") and ((closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)):
             name = "signs"
         if closes == " " and line[other + 1 : other + 2] in "=:" and line[other + 1 : other + 3] not in ("==", ":-"):

@@ -53,7 +53,7 @@ CLEAN = (
 # Drawn for each sentence, and other values put into each labelled text.
 DRAWS, OTHERS = 6, 2
 # A text of people's own counts so often as one of a program's; what is seen less often than this is left out.
-SHARE, OF_FRAMES, OF_HARD, RAREST = 4.0, 2.0, 1.0, 4
+SHARE, OF_FRAMES, OF_HARD, RAREST = 4.0, 2.0, 1.5, 4
 STRENGTH, MOST_LINE = 3.0, 2000
 TRIGGER = re2.compile(f"(?i){looks()}")
 # What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.

@@ -173,14 +173,14 @@ def gpu_limit(s: Subject) -> Iterator[Hit]:
 def gpu_type(s: Subject) -> Iterator[Hit]:
     """A GPU type that this machine's scheduler does not have, where its facts name all of them."""
     types = {kind.gpu_type for kind in s.node_types}
-    if not on_site(s) or not types:
+    if not on_site(s) or s.cluster is None or not types:
         return
     if None in types:
         yield from gpu_model(s)
         return
     for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task"):
         found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
-        if found and found[1] not in types:
+        if found and found[1] not in types and not s.cluster.tells_of(found[1]):
             listed = ", ".join(sorted(str(one) for one in types))
             says = f"there is no GPU type '{found[1]}'; the types are {listed}"
             yield Hit(
@@ -214,6 +214,12 @@ def constraint(s: Subject) -> Iterator[Hit]:
     value = s.job.value("constraint")
     if known and not is_placeholder(value) and not known & set(WORD.findall(value)):
         says = f"'{value}' names none of the constraints that choose GPU nodes there: {', '.join(sorted(known))}"
+        others = [fact for fact in s.cluster.directives if set(fact.node_types) - kinds]
+        other = {word for fact in others for found in CONSTRAINT.findall(fact.text) for word in WORD.findall(found)}
+        if s.queue and other & set(WORD.findall(value)):
+            says = f"'{value}' chooses other nodes than '{s.queue.id}' has: {', '.join(sorted(known))}"
+            yield Hit(s.job.line("constraint"), says, "a job that no node fits is refused or waits for ever", s.queue.source)
+            return
         chosen = any(word in fact.text for fact in s.cluster.directives for word in WORD.findall(value))
         why = "the nodes of that kind have no GPUs, or are not told here" if chosen else ""
         yield Hit(s.job.line("constraint"), says, why, s.cluster.docs)
