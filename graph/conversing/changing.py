@@ -18,7 +18,16 @@ from graph.conversing.dangers import dangerous
 from graph.conversing.deciding import MOST_TRIED, NOT_FIELD, SAME, SIZE, UNSAID, as_much, decide, is_refused
 from graph.conversing.hand import Hand, differing, in_short
 from graph.conversing.orders import GAPS, WEIGHTY, named, ordered_now, parts_of, unsaid, with_each
-from graph.conversing.rewriting import Hunk, as_patches, hunks_between, laid_over, most_of, with_hunks, without_fence
+from graph.conversing.rewriting import (
+    Hunk,
+    as_patches,
+    hunks_between,
+    laid_over,
+    most_of,
+    rebased,
+    with_hunks,
+    without_fence,
+)
 from graph.conversing.said import is_said
 from graph.conversing.swaps import swapped
 from graph.conversing.tools import Swap
@@ -393,7 +402,11 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
         for one in hunks
         if one not in possible
     ]
-    told += take_hunks(hand, script, free, *(says if free == hunks else ())) if free else []
+    if sized and free:  # the script is another now
+        now = hand.script()
+        told += take_hunks(hand, now, rebased(free, before, now.text))
+    else:
+        told += take_hunks(hand, script, free, *(says if free == hunks else ())) if free else []
     if len(possible) > len(free):
         told.append(offer_hunks(hand, with_hunks(before, free), with_hunks(before, possible), cluster))
         waits = [one for one in possible if one not in free and not unordered(hand, before, [one], cluster)]

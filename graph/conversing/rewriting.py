@@ -218,6 +218,20 @@ def with_hunks(text: str, hunks: Sequence[Hunk]) -> str:
     return "\n".join([*rows, *old[at:]])
 
 
+def rebased(hunks: Sequence[Hunk], before: str, after: str) -> tuple[Hunk, ...]:
+    """The hunks of one text at the same places of another that was made of it."""
+    steps = SequenceMatcher(None, before.split("\n"), after.split("\n"), autojunk=False).get_opcodes()
+
+    def moved(row: int) -> int:
+        for _, a, b, c, d in steps:
+            if a <= row < b:
+                return min(c + row - a, d)
+        return steps[-1][4] if steps else row
+
+    found = ((moved(one.first), moved(one.last), one.new) for one in hunks)
+    return tuple(Hunk(first, max(first, last), new) for first, last, new in found)
+
+
 def as_patches(text: str, hunks: Sequence[Hunk]) -> tuple[Patch, ...]:
     """The hunks as patches, each with the neighbours that it has once those before it are in the text."""
     rows, shift, found = text.split("\n"), 0, list[Patch]()

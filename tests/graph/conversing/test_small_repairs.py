@@ -213,3 +213,10 @@ def test_an_order_that_only_another_account_takes_is_done_with_the_account_open(
 )
 def test_what_no_scheduler_would_take_is_an_excerpt(script: str, excerpt: bool) -> None:
     assert LaunchBundle("job.sh", script, (), "sbatch job.sh").is_excerpt is excerpt
+
+
+def test_lines_beside_a_changed_field_are_put_in_with_it() -> None:
+    swap = {"old": "#SBATCH --time=04:00:00", "new": "#SBATCH --time=03:00:00\n#SBATCH --signal=B:USR1@120\nulimit -c 0"}
+    thread = Thread(Player(call("edit_script", patch=[swap], purpose="order"), "Done."), first_script())
+    thread.say("3 hours, a signal two minutes before the end and no core files")
+    assert "--time=03:00:00" in thread.script and "ulimit -c 0" in thread.script
