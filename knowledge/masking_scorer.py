@@ -60,9 +60,14 @@ CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-]
 # Words and a number joined by signs of equality, which assigns nothing.
 CHAINED = re.compile(r"[A-Za-z]{3,15}=[A-Za-z]{3,15}=\d{1,4}(?![\w=])")
 # What is typed at a prompt for a password is that as a whole.
-PROMPTED = re.compile(r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$")
+PROMPTED = re.compile(
+    r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$"
+)
 # Groups of four signs, as a key is shown that somebody shall type; some words behind a colon to the line's end.
-GROUPS = re.compile(r"(?<![\w-])(?=[a-z ]*[0-9]|[A-Z ]*[0-9]|[a-z]{4}(?: [a-z]{4}){3}(?! ))[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){3,15}(?![\w-])")
+GROUPS = re.compile(
+    r"(?<![\w-])(?=[a-z ]*[0-9]|[A-Z ]*[0-9]|[a-z]{4}(?: [a-z]{4}){3}(?! ))"
+    r"[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){3,15}(?![\w-])"
+)
 SPOKEN = re.compile(r"[:=]\s([a-zà-ÿ]{3,15}(?: (?:[a-zà-ÿ]{3,15}|\d{1,4})){2,6})[ \t\r.]*$")
 # A line of some small words and nothing else.
 PHRASE = re.compile(r"[ \t>]*([a-zà-ÿ]{3,15}(?: [a-zà-ÿ]{3,15}){2,5})[ \t\r]*")
@@ -91,7 +96,7 @@ GAPS = {
 # A job's options for its scheduler hold no secrets, but accounts and queues.
 DIRECTIVE = re.compile(r"\s*(?:\d{1,4}\s|[+-])?\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
 # What stands before what somebody types, or before a line that is quoted.
-PROMPT = re.compile(r"(?:\[?[\w.-]{1,30}@[^\n$#%]{1,60}?[$#%]|\(\w+\)\s?[$#]?|[$#>%]|[\w-]{1,12}>|sftp>|ftp>)?[ \t>*-]*[\"'`]?")
+PROMPT = re.compile(r"(?:\[?[\w.-]{1,30}@[^\n$#%]{1,60}?[$#%]|\(\w+\)\s?[$#]?|[$#>%]|[\w-]{1,12}>)?[ \t>*-]*[\"'`]?")
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
 # Forms that no password has; whatever is said beside them.
@@ -247,12 +252,15 @@ def is_packed(value: str) -> object:
 # How people make a password out of words: a digit for a letter, a sign between words, capitals, a number behind.
 PEOPLES = re.compile(r"[^\W\d_]{2}")
 LONGEST_CHOSEN = 40
+JOINTS = "-_.+!#*=&~"
+DIGIT_WITHIN = re.compile(r"(?:.*[-_.+!#])?[A-Za-z]{1,8}[01345789][a-z]{2,12}(?:[-_.+!#=&*].*|\d{0,4}[!?#*]?)")
+CAPITALS_JOINED = re.compile(rf"[A-ZÀ-Ý][a-zà-ÿ]+(?:[{JOINTS}][A-Za-zà-ÿ]+)*[{JOINTS}][A-ZÀ-Ý][a-zà-ÿ]+[{JOINTS}]?\d*")
 CHOSEN: tuple[tuple[str, Callable[[str], object]], ...] = (
-    ("digit-within", re.compile(r"(?:.*[-_.+!#])?[A-Za-z]{1,8}[01345789][a-z]{2,12}(?:[-_.+!#=&*].*|\d{0,4}[!?#*]?)").fullmatch),
+    ("digit-within", DIGIT_WITHIN.fullmatch),
     ("sign-within", re.compile(r"[^\W\d_]{2,}[!#*+&%?$=~^][^\W_]{1,}").search),
     ("sign-behind", re.compile(r"[\w+&.-]{4,}[!#*?%$+]{1,2}").fullmatch),
-    ("capitals-joined", re.compile(r"[A-ZÀ-Ý][a-zà-ÿ]+(?:[-_.+!#*=&~][A-Za-zà-ÿ]+)*[-_.+!#*=&~][A-ZÀ-Ý][a-zà-ÿ]+[-_.+!#*=&~]?\d*").fullmatch),
-    ("mixed-joints", lambda value: len({*value} & {*"-_.+!#*=&~"}) > 1),
+    ("capitals-joined", CAPITALS_JOINED.fullmatch),
+    ("mixed-joints", lambda value: len({*value} & {*JOINTS}) > 1),
     ("foreign", lambda value: not any(part.lower() in vocabulary() for part in PART.findall(value))),
 )
 # What else may be seen of a value.
@@ -409,7 +417,9 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         closes = line[other : other + 1]
         if CHAINED.fullmatch(value):
             name = "tokenlike"
-        if name in ("assign", "call") and ((closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)):
+        if name in ("assign", "call") and (
+            (closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)
+        ):
             name = "signs"
         if closes == " " and line[other + 1 : other + 2] in "=:" and line[other + 1 : other + 3] not in ("==", ":-"):
             closes = "="  # it is the name of what follows

@@ -17,7 +17,17 @@ from graph.conversing.accounts import is_account_said
 from graph.conversing.dangers import dangerous
 from graph.conversing.deciding import MOST_TRIED, NOT_FIELD, SAME, SIZE, UNSAID, as_much, decide, is_refused
 from graph.conversing.hand import Hand, differing, in_short
-from graph.conversing.orders import GAPS, WEIGHTY, named, ordered_now, parts_of, unsaid, with_each
+from graph.conversing.orders import (
+    COUNTS,
+    GAPS,
+    WEIGHTY,
+    as_many_gpus,
+    named,
+    ordered_now,
+    parts_of,
+    unsaid,
+    with_each,
+)
 from graph.conversing.rewriting import (
     Hunk,
     as_patches,
@@ -206,8 +216,14 @@ def change_own(hand: Hand, own: Paste, values: Mapping[str, Any], patch: Sequenc
         except InputError as error:
             told.append(NOT_FIELD.format(name, in_short(value), error))
     words = ordered_now(hand)
+    whole = replace(was, **{one.name: one.value for one in orders if one.name in COUNTS and one.value})
+    counts = COUNTS if whole != was and as_many_gpus(was, whole) else ()
     open_ = [
-        one for one in orders if one.name in WEIGHTY and unsaid(hand, was, replace(was, **{one.name: one.value}), words)
+        one
+        for one in orders
+        if one.name in WEIGHTY
+        and one.name not in counts
+        and unsaid(hand, was, replace(was, **{one.name: one.value}), words)
     ]
     script = hand.state.get("own") or own
     begin = script.text.replace("\r\n", "\n")

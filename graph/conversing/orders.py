@@ -99,7 +99,15 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
         and not (name in COUNTS and is_multiple_said(hand, before, now))
+        and not (name in COUNTS and as_many_gpus(before, now))
     )
+
+
+def as_many_gpus(before: JobRequest, now: JobRequest) -> bool:
+    """Whether a job has as many GPUs as before, on more or fewer nodes: 2 nodes of 4, one of 8."""
+    both = all(getattr(one, name) for one in (before, now) for name in COUNTS)
+    was, is_now = ((one.nodes or 0) * (one.gpus_per_node or 0) for one in (before, now))
+    return both and was == is_now
 
 
 def goes_with_size(hand: Hand, before: JobRequest, now: JobRequest, words: str) -> bool:

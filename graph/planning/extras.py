@@ -7,7 +7,7 @@ nearest thing. How a part is written is the templates' matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from graph.planning.directives import LATER, SUBMITS
@@ -202,6 +202,8 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
                 "flux": f"--dependency={after.kind}:{LATER}",
             }[decided.scheduler]
         )
+    if request.output is not None:
+        request = replace(request, output=in_words_of(decided.scheduler, request.output, decided.job_name))
     if request.output is None:
         default = LINE.get(decided.scheduler, "") if decided.array else ""
         return replace(decided, output=default.format(name=decided.job_name), submit_options=options)
@@ -224,6 +226,26 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
         submit_options=options,
         notes=(*decided.notes, *notes),
     )
+
+
+# What Slurm's marks of a file's name are called elsewhere: the job's name, its id, an array's id and index.
+MARKS: Mapping[str, Mapping[str, str]] = {
+    "lsf": {"%j": "%J", "%A": "%J", "%a": "%I"},
+    "flux": {"%x": "{{name}}", "%j": "{{id}}", "%A": "{{id}}"},
+}
+OF_SLURM = re.compile(r"%[xjAa]")
+
+
+def in_words_of(scheduler: str, output: str, job_name: str) -> str:
+    """An output's name with Slurm's marks as another scheduler has them; PBS has none and names the file by itself, in
+    the folder that it is given (qsub(1B), -o)."""
+    if scheduler == "slurm" or not OF_SLURM.search(output):
+        return output
+    if scheduler == "pbs":
+        folder = output.rpartition("/")[0]
+        return f"{folder}/" if folder else job_name + ".out"
+    marks = {"%x": job_name, **MARKS.get(scheduler, {})}
+    return OF_SLURM.sub(lambda found: marks.get(found[0], ""), output)
 
 
 # What names the output's file on the submitting command.

@@ -409,12 +409,13 @@ def another_class(request: JobRequest, cluster: Cluster, node: NodeType) -> Refu
     if not (request.account and suffix and cluster.account.suffix_required) or request.account.endswith(suffix):
         return None
     ending = CLASS.search(request.account)
-    if ending is None:
+    theirs = next((one for one in cluster.account.endings if request.account.endswith(one)), ending and ending[0])
+    if not theirs:
         return None
-    project = request.account[: ending.start()] + suffix
+    project = request.account.removesuffix(theirs) + suffix
     jobs = f"{'GPU' if node.gpus.model else 'CPU'} jobs on these nodes of {cluster.title}"
     return Refusal(
-        f"The account {request.account} ends on {ending[0]}; {jobs} are charged to accounts that end on {suffix}.",
+        f"The account {request.account} ends on {theirs}; {jobs} are charged to accounts that end on {suffix}.",
         "It looks like the account of another machine or kind of node.",
         cluster.account.source,
         (Alternative(f"account {project}, if the project has it", (("account", project),)),),
@@ -565,7 +566,7 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -
     if style.framework == "jax" and cluster.scheduler != "slurm":
         said.append(JAX_START)
     said += FRAMEWORK_NOTES.get(style.framework, ()) if serving or style.framework != "vllm" else ()
-    if choice.form.note:
+    if choice.form.note and style.strategy != "none":
         said.append(choice.form.note)
     if cluster.internet.access == "no":
         said.append(f"Compute nodes have no internet: {cluster.internet.beforehand}.")

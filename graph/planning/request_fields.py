@@ -52,6 +52,7 @@ def with_fields(request: JobRequest, texts: Iterable[str]) -> JobRequest:
 
 
 # The first and the last index of an array.
+MOST_COUNTED = 1000
 INDICES = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*")
 
 
@@ -71,7 +72,10 @@ def array_of(texts: Iterable[str] | None) -> JobArray | None:
             array = replace(array, count=whole(body))
             continue
         option = name if name.startswith("-") or "." in name or not name else f"--{name}"
-        array = replace(array, axes=(*array.axes, ArrayAxis(option, tuple(values.split(",")))))
+        several = INDICES.fullmatch(values)
+        first, last = (int(several[1]), int(several[2])) if several else (0, -1)
+        counted = tuple(map(str, range(first, last + 1))) if 0 < last - first < MOST_COUNTED else ()
+        array = replace(array, axes=(*array.axes, ArrayAxis(option, counted or tuple(values.split(",")))))
     return array if texts else None
 
 

@@ -30,6 +30,7 @@ from graph.planning.directives import (
     mail_options,
     signal_options,
 )
+from graph.planning.extras import in_words_of
 from graph.planning.fields import check_directive
 from graph.planning.gpus import kinds_named
 from graph.reading.account import apart, places, unplaced
@@ -79,9 +80,9 @@ SILENT = frozenset(("apptainer", "singularity", "shifter", "numactl", "env", "ex
 MAKES_FOLDER = " (make the folder first: mkdir -p {})"
 OUTPUT: Forms = {
     "slurm": lambda name: Word("--output=", name),
-    "pbs": lambda name: Word("-o ", name),
-    "lsf": lambda name: Word("-o ", name),
-    "flux": lambda name: Word("--output=", name),
+    "pbs": lambda name: Word("-o ", in_words_of("pbs", name, "job")),
+    "lsf": lambda name: Word("-o ", in_words_of("lsf", name, "job")),
+    "flux": lambda name: Word("--output=", in_words_of("flux", name, "job")),
 }
 # Directives that a new script writes in its template's place.
 OWN_FORMS: Mapping[str, Forms] = {

@@ -42,7 +42,9 @@ ASKED = (
 )
 # What people wrote in conversations: none holds a secret but where its words speak of one.
 TALKS = ROOT / "bench/accuracy/development/talks.jsonl"
-SPEAKS_OF_ONE = re.compile(r"(?i)pass|\bpw\b|token|secret|\bkey|hf_|clave|contrase|kennwort|senha|hasło|密码|パスワード|\bcode\b")
+SPEAKS_OF_ONE = re.compile(
+    r"(?i)pass|\bpw\b|token|secret|\bkey|hf_|clave|contrase|kennwort|senha|hasło|密码|パスワード|\bcode\b"
+)
 DEVELOPMENT = ROOT / "bench/accuracy/development/secrets.jsonl"
 FRAMES = Path(__file__).with_name("secret_frames.yaml")
 CLEAN = (

@@ -46,7 +46,11 @@ FIRST_TRIES = (
     ("blind, 219 shapes as in life, 2026-11-29, first try", "213 of 220", "5 of 120"),
     ("blind, 220 shapes of a European centre, 2026-11-29, first try", "206 of 220", "4 of 120"),
     ("blind, 349 shapes harder than life, 2026-11-29, first try", "310 of 350", "58 of 250"),
-    ("blind, 208 shapes of a security engineer, after mending on these, 2026-11-29, first try", "214 of 220", "3 of 120"),
+    (
+        "blind, 208 shapes of a security engineer, after mending on these, 2026-11-29, first try",
+        "214 of 220",
+        "3 of 120",
+    ),
     ("blind, 250 texts of a US centre, after mending on those too, 2026-11-29, first try", "247 of 250", "7 of 150"),
 )
 

@@ -17,6 +17,10 @@ BEFORE = ("lumi", "delta")
         ("I have access to perlmutter and delta", ("perlmutter", "delta")),
         ("we have allocations on Frontier, Polaris and Aurora.", ("frontier", "polaris", "aurora")),
         ("i can only use vista", ("vista",)),
+        (
+            "i have time on perlmutter (4000 node hours), frontier (20k) and delta. where should it go?",
+            ("perlmutter", "frontier", "delta"),
+        ),
         ("My machines are leonardo / lumi", ("leonardo", "lumi")),
         ("i also have access to vista", ("lumi", "delta", "vista")),
         ("we have accounts on vista too", ("lumi", "delta", "vista")),

@@ -218,7 +218,9 @@ def constraint(s: Subject) -> Iterator[Hit]:
         other = {word for fact in others for found in CONSTRAINT.findall(fact.text) for word in WORD.findall(found)}
         if s.queue and other & set(WORD.findall(value)):
             says = f"'{value}' chooses other nodes than '{s.queue.id}' has: {', '.join(sorted(known))}"
-            yield Hit(s.job.line("constraint"), says, "a job that no node fits is refused or waits for ever", s.queue.source)
+            yield Hit(
+                s.job.line("constraint"), says, "a job that no node fits is refused or waits for ever", s.queue.source
+            )
             return
         chosen = any(word in fact.text for fact in s.cluster.directives for word in WORD.findall(value))
         why = "the nodes of that kind have no GPUs, or are not told here" if chosen else ""

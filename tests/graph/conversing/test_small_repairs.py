@@ -216,7 +216,19 @@ def test_what_no_scheduler_would_take_is_an_excerpt(script: str, excerpt: bool) 
 
 
 def test_lines_beside_a_changed_field_are_put_in_with_it() -> None:
-    swap = {"old": "#SBATCH --time=04:00:00", "new": "#SBATCH --time=03:00:00\n#SBATCH --signal=B:USR1@120\nulimit -c 0"}
+    new = "#SBATCH --time=03:00:00\n#SBATCH --signal=B:USR1@120\nulimit -c 0"
+    swap = {"old": "#SBATCH --time=04:00:00", "new": new}
     thread = Thread(Player(call("edit_script", patch=[swap], purpose="order"), "Done."), first_script())
     thread.say("3 hours, a signal two minutes before the end and no core files")
     assert "--time=03:00:00" in thread.script and "ulimit -c 0" in thread.script
+
+
+def test_as_many_gpus_on_fewer_nodes_are_no_dearer_order() -> None:
+    mine = SCRIPT.replace("-q shared", "-q regular").replace("-N 1", "-N 2").replace("-n 1", "--ntasks-per-node=2")
+    mine = mine.replace("--gpus-per-task=1", "--gpus-per-node=2")
+    fields = {"nodes": 1, "gpus_per_node": 4}
+    thread = Thread(Player("Read.", call("edit_script", fields=fields, purpose="order"), "Done."))
+    thread.say(f"my script for perlmutter\n```bash\n{mine}```")
+    thread.say("put it all on a single machine, same size")
+    assert "-N 1" in thread.script and "--gpus-per-node=4" in thread.script
+    assert not thread.state.get("pending")
