@@ -44,6 +44,9 @@ FREE_PATHS = re.compile(
     r"|percorso|ruta|camino|caminho|chemin|pfad|hub|snapshots"
     r"|Users|Volumes|Applications|content|kaggle)\b|[<>{}$]|/[A-Z][A-Z_-]{2,}(?:/|$)|YOUR"
 )
+ELIDED = re.compile(r"/(?:\.{3}|…)")
+# `-v "$PWD":/out`, `--bind /work/data:/data`, `--mount type=bind,source=a,target=/data`
+MOUNTED = re.compile(r"(?:(?<=\s)(?:-v|-B|--volume|--bind)[ =][\"']?[^\s:]+:|\b(?:target|dst|destination)=)(/[\w./-]+)")
 # Hosts under these names are anybody's, or the person's own computer; a site's own stand under its country's, or under
 # .gov, .edu and the like.
 ANYBODYS = re.compile(r"\.(?:com|org|io|ai|dev|net|sh|co|app)$|^[^.]+$|^(?:127|10|192\.168)\.|\.local(?:host|domain)?$")
@@ -61,9 +64,15 @@ def modules_of(text: str) -> list[str]:
 
 
 def paths_of(text: str) -> list[str]:
-    """The folders and files of a site."""
-    found = (path.rstrip("/.") for path in PATH.findall(URL.sub(" ", text)))
+    """The folders and files of a site; of one that is told in short (`/pscratch/.../x`), what stands before that."""
+    told = (ELIDED.split(path)[0] for path in PATH.findall(URL.sub(" ", text)))
+    found = (path.rstrip("/.") for path in told if path.count("/") > 1)
     return [path for path in dict.fromkeys(found) if not FREE_PATHS.search(path)]
+
+
+def mounted_in(text: str) -> list[str]:
+    """The folders within a container that a command of the text makes there."""
+    return [path.rstrip("/.") for path in MOUNTED.findall(text)]
 
 
 def hosts_of(text: str) -> dict[str, str]:

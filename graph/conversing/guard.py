@@ -21,6 +21,7 @@ from graph.conversing.claims import (
     hosts_of,
     is_public_host,
     modules_of,
+    mounted_in,
     paths_of,
     queues_of,
     wrong_options,
@@ -128,6 +129,7 @@ class Guard:
     unproved: list[Unproved] = field(default_factory=list)
     hedged: set[int] = field(default_factory=set)
     no_options: dict[tuple[str, str], None] = field(default_factory=dict)
+    mounted: set[str] = field(default_factory=set)
     facts: dict[str, None] = field(default_factory=dict)
     named: list[Cluster] = field(default_factory=list)
     part: int = 0
@@ -324,7 +326,8 @@ class Guard:
         at = mentioned or [*self.named, *(one for one in ground.here if one not in self.named)]
         odd = [f"`{one}`" for one in queues_of(plain) if not ground.has_queue(one, at)]
         odd += [f"`{one}`" for one in modules_of(plain) if not ground.has(one, at)]
-        odd += [f"`{one}`" for one in paths_of(plain) if not ground.has_path(one, at)]
+        self.mounted.update(mounted_in(plain))
+        odd += [f"`{one}`" for one in paths_of(plain) if not (self.is_mounted(one) or ground.has_path(one, at))]
         odd += [address for host, address in hosts_of(plain).items() if not self.is_known_host(host, at)]
         found = judge(plain, ground, at, self.worked.get(self.part, ()), language) if at and not code else None
         self.worked.setdefault(self.part, set()).update(values_in(plain) | times_in(plain))
@@ -341,6 +344,10 @@ class Guard:
         facts = [one for one in (found.facts if found else ()) if one not in self.facts]
         self.facts.update(dict.fromkeys(facts))
         return facts
+
+    def is_mounted(self, path: str) -> bool:
+        """Whether a path lies in a folder that the answer's own commands make in a container."""
+        return any(f"{path}/".startswith(f"{one}/") for one in self.mounted)
 
     def is_known_host(self, host: str, at: Sequence[Cluster]) -> bool:
         """Whether a host is known, or anybody's and not one that only a log names."""

@@ -286,3 +286,10 @@ def test_an_address_ends_before_the_full_stop_and_a_version_behind_its_build_num
 def test_a_block_in_a_list_stays_where_it_stands() -> None:
     text = "1. Save it:\n   ```python\n   for x in y:\n       run(x)\n   ```\n2. Run it."
     assert judged(text) == text
+
+
+def test_folders_of_a_container_and_shortened_paths_are_no_claims_of_a_site() -> None:
+    text = 'Build it there: `docker run -v "$PWD"/w:/outside/wheels img`, the wheels lie in /outside/wheels/cp311 then.'
+    assert "Not in our pages" not in judged(text)
+    assert "Not in our pages" not in judged("Your data lie below /pscratch/sd/.../birds on Perlmutter.")
+    assert "/appl/lab" in judged("Take the image from /appl/lab/images/torch.sif on Perlmutter.")
