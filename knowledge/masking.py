@@ -119,8 +119,8 @@ class Masker:
         plain = value.isdigit() or (value.isalpha() and value[1:] == value[1:].lower())
         if plain or VALUE_OF.search(text, max(0, start - MOST_BEFORE), start):
             return False
-        whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
-        return any(value in told and whole.search(told) for told in self.coined)
+        holding = [told for told in self.coined if value in told]  # a value may be long: no pattern is made for nothing
+        return bool(holding) and any(map(re.compile(rf"(?<!\w){re.escape(value)}(?!\w)").search, holding))
 
     def is_ours(self, text: str, start: int, end: int) -> bool:
         """Whether a part of a text stands in a row of our own facts."""
@@ -131,9 +131,10 @@ class Masker:
 
     def is_known(self, name: str) -> bool:
         """Whether a model wrote a name itself, which nobody had told it: it was sent none but by placeholders."""
-        told = name in self.known or name in self.table.names.values()
-        whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
-        return not told and any(name in one and whole.search(one) for one in self.coined)
+        holding = [one for one in self.coined if name in one]
+        if not holding or name in self.known or name in self.table.names.values():
+            return False
+        return any(map(re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])").search, holding))
 
     def go_on(self, names: Iterable[tuple[str, str]]) -> Masker:
         """Keep the placeholders (name, value) of an earlier exchange: the same thing is called the same again."""

@@ -64,6 +64,7 @@ PROMPTED = re.compile(
     r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$"
 )
 # Groups of four signs, as a key is shown that somebody shall type; some words behind a colon to the line's end.
+FOURS = re.compile(r"\b[A-Za-z0-9]{4} [A-Za-z0-9]{4} [A-Za-z0-9]{4} [A-Za-z0-9]{4}\b")
 GROUPS = re.compile(
     r"(?<![\w-])(?=[a-z ]*[0-9]|[A-Z ]*[0-9]|[a-z]{4}(?: [a-z]{4}){3}(?! ))"
     r"[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){3,15}(?![\w-])"
@@ -219,12 +220,11 @@ def told_by(word: str) -> str:
     return "h" if plain in known["head"] else ""
 
 
-def told_in(line: str, found: re.Match[str]) -> str:
-    """What a word tells where it stands: a variable such as `$USER` announces no login."""
-    tell = told_by(found[0])
-    if tell == "Lm":  # a `UserWarning` is no user
+def told_there(line: str, start: int, tell: str) -> str:
+    """What a word tells where it stands: a `UserWarning` and a variable such as `$USER` announce no login."""
+    if tell == "Lm" or (tell[:1] == "L" and line[max(0, start - 2) : start].rstrip("{")[-1:] == "$"):
         return ""
-    return "" if tell[:1] == "L" and line[max(0, found.start() - 2) : found.start()].rstrip("{")[-1:] == "$" else tell
+    return tell
 
 
 @cache
@@ -251,7 +251,7 @@ def is_packed(value: str) -> object:
 
 # How people make a password out of words: a digit for a letter, a sign between words, capitals, a number behind.
 PEOPLES = re.compile(r"[^\W\d_]{2}")
-LONGEST_CHOSEN = 40
+LONGEST_CHOSEN, MOST_CHANGES = 40, 9
 JOINTS = "-_.+!#*=&~"
 DIGIT_WITHIN = re.compile(r"(?:.*[-_.+!#])?[A-Za-z]{1,8}[01345789][a-z]{2,12}(?:[-_.+!#=&*].*|\d{0,4}[!?#*]?)")
 CAPITALS_JOINED = re.compile(rf"[A-ZÀ-Ý][a-zà-ÿ]+(?:[{JOINTS}][A-Za-zà-ÿ]+)*[{JOINTS}][A-ZÀ-Ý][a-zà-ÿ]+[{JOINTS}]?\d*")
@@ -280,16 +280,16 @@ def form(value: str) -> tuple[str, tuple[str, ...]]:
     matched = forms(value.isalnum()).fullmatch(value)
     name = (matched.lastgroup or "")[1:] if matched else "signs"
     kinds = value.translate(LETTERS)
-    size, several = len(value), set(kinds)
+    size, several, changes = len(value), set(kinds), len(CHANGE.findall(kinds))
     more = [
         LONG[size] if size < len(LONG) else "len99",
         f"kinds{len(several)}",
-        f"change{5 * len(CHANGE.findall(kinds)) // size}",
+        f"change{5 * changes // size}",
         f"distinct{4 * len(set(value)) // min(size, 24)}",
     ]
     if not SIGNED.isdisjoint(value):
         more.append("sign")
-    if PEOPLES.search(value) and size < LONGEST_CHOSEN:
+    if changes < MOST_CHANGES and size < LONGEST_CHOSEN and PEOPLES.search(value):
         more += [f"chosen:{sign}" for sign, seen in CHOSEN if seen(value)]
     if "0" in several and len(several - {"0", "-"}):
         more.append("letters+digits")
@@ -322,18 +322,14 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
                 yield first, end
     for code in CODE.finditer(line):
         yield code.span()
-    for chained in CHAINED.finditer(line) if line.count("=") > 1 else ():
-        if not line[chained.start() - 1 : chained.start()].strip(" \"'"):
-            yield chained.span()
-    if prompted := PROMPTED.match(line):
-        yield prompted.span(1)
-    for groups in GROUPS.finditer(line):
-        yield groups.span()
-    if spoken := SPOKEN.search(line):
-        yield spoken.span(1)
-    phrase = PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))
-    if phrase:
-        yield phrase.span(1)
+    if FOURS.search(line):
+        yield from (groups.span() for groups in GROUPS.finditer(line))
+    spoken = SPOKEN.search(line) if line[-1:].isalnum() and (": " in line or "= " in line) else None
+    for found in (spoken, PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))):
+        if found:
+            yield found.span(1)
+    if "=" in line:
+        yield from joined_by_equals(line)
     for run in RUN.finditer(line):
         start, end = run.span()
         parted = not PARTING.isdisjoint(run[0])
@@ -341,6 +337,15 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
             if one not in seen:
                 seen.add(one)
                 yield one
+
+
+def joined_by_equals(line: str) -> Iterator[tuple[int, int]]:
+    """What looks as if it assigned something and does not."""
+    for chained in CHAINED.finditer(line) if line.count("=") > 1 else ():
+        if not line[chained.start() - 1 : chained.start()].strip(" \"'"):
+            yield chained.span()
+    if ": " in line and (prompted := PROMPTED.match(line)):
+        yield prompted.span(1)
 
 
 def whole(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -402,7 +407,9 @@ class ReadLine(NamedTuple):
 @lru_cache(1 << 10)
 def read_line(line: str) -> ReadLine:
     """A line read once for all lines that tell of it."""
-    words = [(found.start(), found.end(), told_in(line, found)) for found in WORD.finditer(line)]
+    words = [(*found.span(), told_by(found[0])) for found in WORD.finditer(line)]
+    if any(tell[:1] == "L" for _, _, tell in words):
+        words = [(start, end, told_there(line, start, tell)) for start, end, tell in words]
     return ReadLine(tuple(candidates_of(line, words)), tells_beside(line, words))
 
 
@@ -415,7 +422,7 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         value = line[one:other]
         name, more = form(value[:MOST_FORM])
         closes = line[other : other + 1]
-        if CHAINED.fullmatch(value):
+        if value.count("=") > 1 and CHAINED.fullmatch(value):
             name = "tokenlike"
         if name in ("assign", "call") and (
             (closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)
@@ -447,7 +454,8 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         own = (gap, quoted, closes, place, tells, behind, name, more)
         given = name not in PLAIN or bare.endswith("=") or (bool(quoted) and gap == "=")
         assigned = gap in ("=", ":" if quoted else "=") and tells[:1] == ("P",) and given
-        assigned = assigned or OPTION_BEFORE.search(line, max(0, one - LONGEST_OPTION), one) is not None
+        if gap == "_" and tells[:1] == ("P",):
+            assigned = OPTION_BEFORE.search(line, max(0, one - LONGEST_OPTION), one) is not None
         yield Candidate(one, other, name, place, said, assigned, own)
 
 

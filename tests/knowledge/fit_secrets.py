@@ -50,6 +50,7 @@ FRAMES = Path(__file__).with_name("secret_frames.yaml")
 CLEAN = (
     *("tests/logs/*/*", "tests/ports/sources/*", "tests/golden/*/*", "tests/graph/debugging/harmless.txt"),
     *("docs/*.md", "*.md", "knowledge/guides/*", "knowledge/cards/*", "knowledge/common_questions/*"),
+    *("knowledge/clusters/*", "knowledge/sites/*", "knowledge/schedulers/**/*.yaml", "knowledge/signatures/*.yaml"),
     *("knowledge/causes.yaml", "knowledge/network_env.yaml", "graph/**/*.py", "assistant/**/*.py"),
 )
 # Drawn for each sentence, and other values put into each labelled text.
