@@ -325,9 +325,8 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
     if FOURS.search(line):
         yield from (groups.span() for groups in GROUPS.finditer(line))
     spoken = SPOKEN.search(line) if line[-1:].isalnum() and (": " in line or "= " in line) else None
-    for found in (spoken, PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))):
-        if found:
-            yield found.span(1)
+    phrase = PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))
+    yield from (one.span(1) for one in (spoken, phrase) if one)
     if "=" in line:
         yield from joined_by_equals(line)
     for run in RUN.finditer(line):

@@ -103,7 +103,7 @@ def change_fields(hand: Hand, values: Mapping[str, Any]) -> str:
     for names in filter(None, (*((name,) for name in left if name not in SIZE), size)):
         asked = replace(hand.request, **{name: getattr(wanted, name) for name in names})
         told.append(decide(hand, asked, hand.cluster_of(asked), apart=names if len(names) < len(values) else ()))
-    return "\n".join(told)
+    return "\n".join([one for one in told if one != SAME] or told)
 
 
 def change_request(hand: Hand, wanted: JobRequest, values: Mapping[str, Any]) -> str:

@@ -52,6 +52,7 @@ OURS_IN_HAND = (
     "the script in hand is ours: port_script without text carries it, edit_script with text changes its lines"
 )
 KEPT_BESIDE = "{0} is a script of its own, in hand now; {1} is kept beside it as it was (file={1} turns to it)"
+CALLED = "not done: file={0}: it is called {1}; say that it can be saved as {0}"
 NO_FILE = "no file '{}' is in this thread; there are {} (a new one: give what it has, purpose order)"
 NOT_A_SCRIPT = "{} is made anew with its script: give its text, whole, in your answer"
 NO_SCRIPT_FILE = "{} is no script: give its text, whole, in your answer, with its name above it"
@@ -100,6 +101,9 @@ class ScriptDeeds:
         )
         if beside and not hand.state.get("bundle"):
             hand.go_back(kept)  # nothing came of it: the job in hand stays in hand
+        made = hand.state.get("bundle")
+        if file and made is not None and made.name != file:
+            wrong.append(CALLED.format(file, made.name))
         return "\n".join(
             [*wrong, told, *([PARKED] if beside and hand.state is not kept.state else []), *self.taken_scheduler()]
         )

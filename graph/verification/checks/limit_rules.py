@@ -19,6 +19,8 @@ from knowledge.cluster import NodeType, Queue, walltime_seconds
 
 MODEL = re.compile(r"(?<![a-z0-9])(gh|gb|mi|rtx|[kptvalhb])\d{1,4}[sxa]?(?![a-z0-9])")
 """A card's name inside a GPU type: h100, mi250x, gh200."""
+# A part of a GPU, as NVIDIA's MIG names it: h100_2g.20gb.
+SLICE = re.compile(r"\dg\.\d+gb", re.I)
 CONSTRAINT = re.compile(r"(?:--constraint[= ]|-C ?)(\S+)")
 WORD = re.compile(r"\w[\w.-]*")
 
@@ -180,7 +182,7 @@ def gpu_type(s: Subject) -> Iterator[Hit]:
         return
     for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task"):
         found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
-        if found and found[1] not in types and not s.cluster.tells_of(found[1]):
+        if found and found[1] not in types and not (SLICE.search(found[1]) and s.cluster.tells_of(found[1])):
             listed = ", ".join(sorted(str(one) for one in types))
             says = f"there is no GPU type '{found[1]}'; the types are {listed}"
             yield Hit(

@@ -232,3 +232,10 @@ def test_as_many_gpus_on_fewer_nodes_are_no_dearer_order() -> None:
     thread.say("put it all on a single machine, same size")
     assert "-N 1" in thread.script and "--gpus-per-node=4" in thread.script
     assert not thread.state.get("pending")
+
+
+def test_a_name_for_a_script_of_ours_is_not_dropped_in_silence() -> None:
+    given = {"machine": "perlmutter", "framework": "pytorch", "strategy": "ddp", "nodes": 1, "entry": "train.py"}
+    thread = Thread(Player(call("write_script", file="weak.sh", account="m1234_g", walltime="1h", **given), "Done."))
+    thread.say("perlmutter, pytorch ddp on 1 node for 1h, train.py, account m1234_g, as weak.sh")
+    assert "weak.sh" in thread.player.asked[-1][-1].text and "saved as weak.sh" in thread.player.asked[-1][-1].text
