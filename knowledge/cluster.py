@@ -456,12 +456,14 @@ class Cluster(Facts):
         """The queue of that id or other name, without regard to case; a group's own is called as it was named."""
         wanted = name.lower()
         named = (q for q in self.queues if wanted in (q.id.lower(), *(n.lower() for n in q.names)))
-        own = (replace(q, id=name) for q in self.queues if q.others and fnmatchcase(wanted, q.others))
+        plain = re.fullmatch(r"\w+", wanted) is not None
+        own = (replace(q, id=name) for q in self.queues if plain and q.others and fnmatchcase(wanted, q.others.lower()))
         return next(chain(named, own), None)
 
     def tells_of(self, word: str) -> bool:
         """Whether the facts hold this word anywhere: a slice of a GPU in a remark, say."""
-        return re.search(rf"(?<![\w.]){re.escape(word)}(?![\w])", str(self)) is not None
+        told = str(self).replace("\\n", " ")
+        return re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", told) is not None
 
     def node_type(self, name: str) -> NodeType:
         """The node type of that id. Raises KeyError."""

@@ -15,7 +15,7 @@ COMMANDS = (
     (
         r"curl|wget|http|xh|lftp|aria2c|git",
         r"(?:-u|--user|--proxy-user|-U|-a|--auth)[\s=](?:(?P<p>[\"'])[\w.@-]{1,60}[:,](?P<w>[^\"'\n]{3,80})(?P=p)"
-        r"|[\"']?[\w.@-]{1,60}[:,]{bare})",
+        r"|[\"']?[\w.@-]{1,60}[:,][\"']?{bare})",
         r"-(?:u|-user|-proxy-user|a|-auth)[\s=].*[:,]",
         "curl -u ada:«tiger77» https://x",
     ),
@@ -39,11 +39,19 @@ COMMANDS = (
     ),
     (r"redis-cli|iredis", r"(?:-a|--pass)\s{}", r"-(?:a|-pass)\s", "redis-cli -h cache1 -a «velvet_tag» info"),
     (
-        r"rabbitmqctl|htpasswd|smbpasswd|mkuser|vncpasswd",
-        r"(?:(?:add_user|change_password)\s\S{1,60}\s|-\w*b\w*\s(?:\S{1,80}\s)?\S{1,60}\s|-p\s){}",
-        r"(?:add_user|change_password|-\w*b|-p)",
+        r"rabbitmqctl",
+        r"(?:add_user|change_password)\s\S{1,60}\s{}",
+        r"(?:add_user|change_password)",
         "rabbitmqctl add_user ada «tiger77»",
     ),
+    (
+        r"htpasswd",
+        r"-[A-Za-z]{0,6}b[A-Za-z]{0,6}\s(?:\S{1,80}\s)?\S{1,60}\s{}",
+        r"-[a-z]*b",
+        "htpasswd -b web.auth ada «tiger77»",
+    ),
+    (r"\S{0,60}mkuser", r"-p\s{}", r"-p\s", "mkuser monadm -p «tiger77» -g Monitor"),
+    (r"vncpasswd", r"{3}", r"\d", "vncpasswd «river22»"),
     (r"slmgr(?:\.vbs)?", r"[-/]ipk\s{}", r"[-/]ipk", "slmgr /ipk «LH7AN-FZ5D6-KQRGK-GXZL7-5IQPZ»"),
     (r"ssh-keygen", r"-[NP]\s{}", r"-[np]\s", 'ssh-keygen -t ed25519 -N "«velvet orchard 19»"'),
     (r"ipmi\w+|racadm|redfishtool", r"-[pP]\s{}", r"-p", "ipmitool -H bmc1 -U admin -P «tiger77» power on"),

@@ -68,6 +68,8 @@ BY_FORM = (
     ),
 )
 CELLS = re.compile(r"(?:[^,|;\t ]| (?! ))+")
+# The cells of a table that is drawn with bars, whatever blanks fill them.
+BARRED = re.compile(r"[^|\n]+")
 # What the name of a column of secrets tells.
 NAMING = ("P", "K", "S", "T", "N")
 HEAD_CELL = re.compile(r"[\s\"'`]*[A-Za-z][\w .-]{0,30}[\s\"'`]*|\s*")
@@ -88,7 +90,8 @@ def cells_below(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
         head = CELLS.search(text, start, stop)
         if not count and not (head and HEAD_CELL.fullmatch(head[0])):  # most lines with a telling word begin no table
             break
-        cells = list(CELLS.finditer(text, start, stop))
+        drawn = text.count("|", start, stop) > 1
+        cells = list((BARRED if drawn else CELLS).finditer(text, start, stop))
         if len(cells) < 2 or len(cells) != (count or len(cells)):
             break
         found += (value for at in sorted(named) if (value := value_of(cells[at], named[at])))

@@ -80,7 +80,8 @@ MAKERS = (
     MaskingRule(
         "KEY",
         r"sign2?=",
-        r"\bSIGN2?=\"?(?P<v>[0-9A-Z]{4}(?: [0-9A-Z]{4}){4,40}|[0-9A-F]{12,})",
+        r"\bSIGN2?=\"?(?P<v>[0-9A-Z]{4}(?: (?:\\\n\s{0,20})?[0-9A-Z]{4}){4,40}|[0-9A-F]{12,})",
+        reach=2,
         example='FEATURE solver vendord 2025.0131 31-jan-2026 64 SIGN="«FMTB 1JUG SFE8 IUN9 64KB 40FX»"',
     ),
     MaskingRule(
@@ -104,7 +105,7 @@ MAKERS = (
     MaskingRule(
         "KEY",
         r"google_authenticator|otpauth|totp_auth|oathtool",
-        r"(?i:google_authenticator|otpauth|TOTP_AUTH|oathtool)[^\n]{0,80}?(?:\n|\s)(?:-\S{1,8}\s){0,4}(?P<v>[A-Z2-7]{16,52})\b",
+        r"(?i:google_authenticator|otpauth|TOTP_AUTH|oathtool)[^\n]{0,80}?\s(?:-\S{1,8}\s){0,4}(?P<v>[A-Z2-7]{16,52})\b",
         example="$ head -3 ~/.google_authenticator\n«AF7UW3CXJ74E4HWRHVDYDSFY4R»",
         reach=1,
     ),
@@ -186,7 +187,7 @@ MAKERS = (
     MaskingRule(
         "KEY",
         r"/t/",
-        r"/t/(?P<v>(?=[A-Za-z]*\d)[A-Za-z0-9]{24,64}|[a-z]{2}-[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
+        r"/t/(?P<v>(?=[A-Za-z]*\d)[A-Za-z0-9]{24,64}|(?:[a-z]{2}-)?[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
         example="https://conda.example.org/t/«ab-01234567-89ab-cdef-0123-456789abcdef»/main",
     ),
     MaskingRule(
@@ -272,8 +273,8 @@ IN_HEADERS = (
     MaskingRule(
         "KEY",
         r"bearer|authorization",
-        r"(?i)(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:[a-z][\w-]{2,20}\s)?"
-        r"|\bbearer)[\s:]+(?P<v>[\w.~+/=:-]{8,})",
+        r"(?i)(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:[a-z][\w-]{2,20}\s{1,3})?"
+        r"|\bbearer[\s:]{1,4})(?P<v>[\w.~+/=:-]{8,})",
         is_secret,
         example="> Authorization: Bearer «0123456789abcdef»",
     ),

@@ -179,6 +179,13 @@ PERSONAL: tuple[MaskingRule, ...] = (
     ),
     MaskingRule(
         "USER",
+        r"(?:user(?:name|_?id)?|logname|uname|owner)[\"']?\s*[=:]",
+        r"(?i)\b(?:[a-z]\w{0,40}_)?(?:e?user(?:name|_?id)?|logname|uname|job_owner|mail-user)[\"']?\s{0,3}[=:]\s{0,3}"
+        r"[\"'](?P<v>[A-Za-z][\w.-]{1,40})(?=[\s,;)\](]|$)",  # whose quote goes on: a sentence, or a full name
+        is_mentioned,
+    ),
+    MaskingRule(
+        "USER",
         r"id=",
         r"\b(?:UserId|uid|euid|USERID)=(?:\d{1,10}\()?(?P<v>[A-Za-z][\w.-]{1,40})\b",
         is_name,
@@ -192,7 +199,7 @@ PERSONAL: tuple[MaskingRule, ...] = (
     ),
     MaskingRule("USER", r"user ['\"]", r"(?i)\buser ['\"](?P<v>[A-Za-z][\w.-]{1,40})['\"]", is_mentioned),
     MaskingRule("USER", r"machine\s.*\slogin\s", r"(?i)\bmachine\s+\S{1,80}\s+login\s+(?P<v>\S{2,60})", is_name),
-    MaskingRule("USER", r"~[a-z]", r"(?<![\w/:])~(?P<v>[a-z][\w-]{1,31})(?=/|\s|$)", is_name),
+    MaskingRule("USER", r"~[a-z]", r"(?<![\w/])(?<!eta:)~(?P<v>[a-z][\w-]{1,31})(?=/|\s|$)", is_name),
     MaskingRule("USER", r":\\users\\", r"(?i)\b[A-Z]:\\Users\\(?P<v>[^\\\s]{1,40})"),
     MaskingRule(
         "HOST",

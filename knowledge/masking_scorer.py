@@ -97,7 +97,9 @@ GAPS = {
 # A job's options for its scheduler hold no secrets, but accounts and queues.
 DIRECTIVE = re.compile(r"\s*(?:\d{1,4}\s|[+-])?\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
 # What stands before what somebody types, or before a line that is quoted.
-PROMPT = re.compile(r"(?:\[?[\w.-]{1,30}@[^\n$#%]{1,60}?[$#%]|\(\w+\)\s?[$#]?|[$#>%]|[\w-]{1,12}>)?[ \t>*-]*[\"'`]?")
+PROMPT = re.compile(
+    r"(?:\[?[\w.-]{1,30}@[^\n$#%]{1,60}?[$#%]|\(\w+\)\s?[$#]?|[$#>%]|[\w-]{1,12}>|\d{1,2}[.)])?[ \t>*-]*[\"'`]?"
+)
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
 # Forms that no password has; whatever is said beside them.
@@ -122,7 +124,7 @@ def model() -> FittedWeights:
 
 FAR = (("P", "far"), ("K", "far_key"), ("L", "far_login"))
 # Endings from this length on tell behind one letter, too: `spassword`.
-LONGEST_CUT = 8
+SHORTEST_CUT = 8
 # Letters of the longest part of a name that may end in a telling word.
 LONGEST_NAME = 24
 
@@ -184,7 +186,7 @@ def kind_of(part: str) -> str:
         for kind, first, ends in kinds:
             if whole and whole in first:
                 return whole
-            if any(part.endswith(end) and len(part) > len(end) + (len(end) < LONGEST_CUT) for end in ends):
+            if any(part.endswith(end) and len(part) > len(end) + (len(end) < SHORTEST_CUT) for end in ends):
                 return kind
     return whole
 
@@ -324,7 +326,7 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
         yield code.span()
     if FOURS.search(line):
         yield from (groups.span() for groups in GROUPS.finditer(line))
-    spoken = SPOKEN.search(line) if line[-1:].isalnum() and (": " in line or "= " in line) else None
+    spoken = SPOKEN.search(line) if line.rstrip(" \t\r.")[-1:].isalnum() and (": " in line or "= " in line) else None
     phrase = PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))
     yield from (one.span(1) for one in (spoken, phrase) if one)
     if "=" in line:
@@ -341,7 +343,7 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
 def joined_by_equals(line: str) -> Iterator[tuple[int, int]]:
     """What looks as if it assigned something and does not."""
     for chained in CHAINED.finditer(line) if line.count("=") > 1 else ():
-        if not line[chained.start() - 1 : chained.start()].strip(" \"'"):
+        if not line[max(0, chained.start() - 1) : chained.start()].strip(" \"'") and is_foreign(chained[0]):
             yield chained.span()
     if ": " in line and (prompted := PROMPTED.match(line)):
         yield prompted.span(1)
@@ -421,13 +423,17 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         value = line[one:other]
         name, more = form(value[:MOST_FORM])
         closes = line[other : other + 1]
-        if value.count("=") > 1 and CHAINED.fullmatch(value):
+        if value.count("=") > 1 and CHAINED.fullmatch(value) and is_foreign(value):
             name = "tokenlike"
         if name in ("assign", "call") and (
             (closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)
         ):
             name = "signs"
-        if closes == " " and line[other + 1 : other + 2] in "=:" and line[other + 1 : other + 3] not in ("==", ":-"):
+        if (
+            closes == " "
+            and line[other + 1 : other + 2] in ("=", ":")
+            and line[other + 1 : other + 3] not in ("==", ":-")
+        ):
             closes = "="  # it is the name of what follows
         if name in NEVER or closes == "(" or value.lower() in names or (other - one < 4 and name != "lower"):
             continue

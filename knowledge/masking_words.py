@@ -67,6 +67,8 @@ KNOWN_PUBLIC = re.compile(
     r"|(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-(?:rsa|dss|ed25519|sha2-nistp\d+)\S*"
 )
 
+# A word between hyphens is shorter than a part of a key.
+LONGEST_WORD = 12
 # Characters of the longest part of a key that some makers write with hyphens in it.
 SCRAMBLED_FROM = 12
 
@@ -111,7 +113,10 @@ def is_typed(value: str) -> bool:
 
 def is_made(value: str) -> bool:
     """No example of a maker's key, nor a name that begins as one: sk-xxxxxxxx, AKIA...EXAMPLE, sk-learn-pipeline-v3."""
-    return not (re.search(r"(.)\1{6}|EXAMPLE|\*{3}", value) or is_identifier(value))
+    words = value.startswith("sk-") and value.islower() and is_identifier(value)
+    return not (
+        re.search(r"(.)\1{6}|EXAMPLE|\*{3}", value) or (words and max(map(len, value.split("-"))) < LONGEST_WORD)
+    )
 
 
 def is_token(value: str) -> bool:

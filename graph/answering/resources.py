@@ -396,7 +396,7 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
     limits = [longest_hours(q, nodes) or 0.0 for q in cluster.queues if holds(q, kind, nodes, None)]
     accepted = any(limit >= hours for limit in limits)
     why = "" if accepted else f", but no queue of {cluster.title} takes {plural(nodes, 'node')} for {hours:g} h"
-    if named := next((q for q in cluster.queues if q.id == question.queue), None):
+    if question.queue and (named := cluster.queue(question.queue)):
         limit = longest_hours(named, nodes) if takes(named, nodes, None) else 0.0
         accepted = limit is None or limit >= hours
         most = f"{plural(nodes, 'node')} for {limit:g} h at most" if limit else f"no job of {plural(nodes, 'node')}"

@@ -46,7 +46,10 @@ FREE_PATHS = re.compile(
 )
 ELIDED = re.compile(r"/(?:\.{3}|…)")
 # `-v "$PWD":/out`, `--bind /work/data:/data`, `--mount type=bind,source=a,target=/data`
-MOUNTED = re.compile(r"(?:(?<=\s)(?:-v|-B|--volume|--bind)[ =][\"']?[^\s:]+:|\b(?:target|dst|destination)=)(/[\w./-]+)")
+MOUNTED = re.compile(
+    r"(?:(?<=\s)(?:-v|-B|--volume|--bind)[ =][\"']?(?P<from>[^\s:]+):"
+    r"|--mount[ =][^\s]{0,120}?(?:target|dst|destination)=)(?P<to>/[\w./-]+)"
+)
 # Hosts under these names are anybody's, or the person's own computer; a site's own stand under its country's, or under
 # .gov, .edu and the like.
 ANYBODYS = re.compile(r"\.(?:com|org|io|ai|dev|net|sh|co|app)$|^[^.]+$|^(?:127|10|192\.168)\.|\.local(?:host|domain)?$")
@@ -65,14 +68,14 @@ def modules_of(text: str) -> list[str]:
 
 def paths_of(text: str) -> list[str]:
     """The folders and files of a site; of one that is told in short (`/pscratch/.../x`), what stands before that."""
-    told = (ELIDED.split(path)[0] for path in PATH.findall(URL.sub(" ", text)))
-    found = (path.rstrip("/.") for path in told if path.count("/") > 1)
+    found = (ELIDED.split(path)[0].rstrip("/.") for path in PATH.findall(URL.sub(" ", text)))
     return [path for path in dict.fromkeys(found) if not FREE_PATHS.search(path)]
 
 
 def mounted_in(text: str) -> list[str]:
-    """The folders within a container that a command of the text makes there."""
-    return [path.rstrip("/.") for path in MOUNTED.findall(text)]
+    """The folders within a container that a command of the text makes there, under other names than outside."""
+    found = (one["to"].rstrip("/.") for one in MOUNTED.finditer(text) if one["from"] != one["to"])
+    return [path for path in found if path]
 
 
 def hosts_of(text: str) -> dict[str, str]:

@@ -104,10 +104,10 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
 
 
 def as_many_gpus(before: JobRequest, now: JobRequest) -> bool:
-    """Whether a job has as many GPUs as before, on more or fewer nodes: 2 nodes of 4, one of 8."""
+    """Whether a job has as many GPUs as before and no more nodes: one node of 8 for 2 nodes of 4."""
     both = all(getattr(one, name) for one in (before, now) for name in COUNTS)
     was, is_now = ((one.nodes or 0) * (one.gpus_per_node or 0) for one in (before, now))
-    return both and was == is_now
+    return both and was == is_now and (now.nodes or 0) <= (before.nodes or 0)
 
 
 def goes_with_size(hand: Hand, before: JobRequest, now: JobRequest, words: str) -> bool:

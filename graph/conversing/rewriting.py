@@ -219,7 +219,10 @@ def with_hunks(text: str, hunks: Sequence[Hunk]) -> str:
 
 
 def rebased(hunks: Sequence[Hunk], before: str, after: str) -> tuple[Hunk, ...]:
-    """The hunks of one text at the same places of another that was made of it."""
+    """The hunks of one text at the same places of another that was made of it.
+
+    What that put in stays; where it replaced the rows of a hunk, the hunk replaces what stands there now.
+    """
     steps = SequenceMatcher(None, before.split("\n"), after.split("\n"), autojunk=False).get_opcodes()
 
     def moved(row: int) -> int:
@@ -228,8 +231,11 @@ def rebased(hunks: Sequence[Hunk], before: str, after: str) -> tuple[Hunk, ...]:
                 return min(c + row - a, d)
         return steps[-1][4] if steps else row
 
-    found = ((moved(one.first), moved(one.last), one.new) for one in hunks)
-    return tuple(Hunk(first, max(first, last), new) for first, last, new in found)
+    def rebase(one: Hunk) -> Hunk:
+        first = moved(one.first)
+        return Hunk(first, max(first, moved(one.last - 1) + 1) if one.last > one.first else first, one.new)
+
+    return tuple(map(rebase, hunks))
 
 
 def as_patches(text: str, hunks: Sequence[Hunk]) -> tuple[Patch, ...]:

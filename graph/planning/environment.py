@@ -7,7 +7,7 @@ what was said, else by their shape; where a path tells nothing, the script looks
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from graph.planning.fields import check_module
@@ -15,6 +15,7 @@ from knowledge.cluster import Cluster, ContainerFact, NodeType, Software
 from knowledge.job_parts import ContainerRuntime, EnvironmentKind
 from knowledge.types import Alternative, Assumption, Directive, JobRequest, Launch, Refusal, SideFile, Variable
 from knowledge.word_lists import in_order
+from templates.quoting import shell_word
 
 ENVIRONMENT, IMAGE = "ENVIRONMENT", "IMAGE"
 EXAMPLE_IMAGE = "ghcr.io#eth-cscs/alps-extended-images/ngc-pytorch:TAG-alps6"
@@ -208,6 +209,17 @@ def with_example_edf(base: Software, settings: tuple[Variable, ...], taken: tupl
 def image_setting(software: Software) -> bool:
     """Whether the site's software is a container image that a setting names."""
     return bool(software.wrapper) and any(one.environment for one in software.settings)
+
+
+def conda_sourced(around: Surroundings, files: Sequence[str]) -> tuple[Surroundings, tuple[str, ...]]:
+    """The software with conda set up by the person's own file (`.../etc/profile.d/conda.sh`) in the place of what would
+    look for it on the path, and the files that are left to source behind the software."""
+    ours = [path for path in files if path.endswith("/conda.sh")]
+    if not ours or HOOK not in around.lines:
+        return around, tuple(files)
+    lines = tuple(f"source {shell_word(ours[0])}" if line == HOOK else line for line in around.lines)
+    notes = tuple(note for note in around.notes if not note.startswith(CONDA_UNKNOWN.partition("{")[0]))
+    return replace(around, lines=lines, notes=notes), tuple(path for path in files if path != ours[0])
 
 
 def activation(variable: str, kind: EnvironmentKind | None) -> str:

@@ -228,24 +228,32 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
     )
 
 
-# What Slurm's marks of a file's name are called elsewhere: the job's name, its id, an array's id and index.
+# What Slurm's marks of a file's name are called elsewhere: the job's id, an array's id and index. Others have no word
+# there and are left out with what joins them.
 MARKS: Mapping[str, Mapping[str, str]] = {
-    "lsf": {"%j": "%J", "%A": "%J", "%a": "%I"},
-    "flux": {"%x": "{{name}}", "%j": "{{id}}", "%A": "{{id}}"},
+    "lsf": {"j": "%J", "A": "%J", "a": "%I"},
+    "flux": {"x": "{{name}}", "j": "{{id}}", "A": "{{id}}"},
 }
-OF_SLURM = re.compile(r"%[xjAa]")
+OF_SLURM = re.compile(r"[-_.]?%\d*([A-Za-z])")
 
 
-def in_words_of(scheduler: str, output: str, job_name: str) -> str:
+def in_words_of(scheduler: str, output: str, job_name: str = "") -> str:
     """An output's name with Slurm's marks as another scheduler has them; PBS has none and names the file by itself, in
     the folder that it is given (qsub(1B), -o)."""
     if scheduler == "slurm" or not OF_SLURM.search(output):
         return output
     if scheduler == "pbs":
-        folder = output.rpartition("/")[0]
-        return f"{folder}/" if folder else job_name + ".out"
-    marks = {"%x": job_name, **MARKS.get(scheduler, {})}
-    return OF_SLURM.sub(lambda found: marks.get(found[0], ""), output)
+        folder = output[: output.index("%")].rpartition("/")[0]
+        return f"{folder or '.'}/"
+    marks = {**({"x": job_name} if job_name else {}), **MARKS.get(scheduler, {})}
+
+    def word(found: re.Match[str]) -> str:
+        joint = found[0].partition("%")[0]
+        return f"{joint}{marks[found[1]]}" if found[1] in marks else ""
+
+    path, _, file = output.rpartition("/")
+    named = OF_SLURM.sub(word, file).lstrip("-_.") or "job.out"
+    return f"{OF_SLURM.sub(word, path)}/{named}" if path else named
 
 
 # What names the output's file on the submitting command.

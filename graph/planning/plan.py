@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from graph.planning.charging import further_price, is_whole
 from graph.planning.counting import Count, count
 from graph.planning.directives import with_parts
-from graph.planning.environment import Surroundings, launched, surroundings
+from graph.planning.environment import Surroundings, conda_sourced, launched, surroundings
 from graph.planning.extras import first_run, is_own_job, with_extras
 from graph.planning.fields import check_request, shown
 from graph.planning.filling import Values, clock, fill_directives
@@ -126,6 +126,8 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     around = surroundings(request, cluster, node, launch.software)
     if isinstance(around, Refusal):
         return around
+    around, others = conda_sourced(around, request.source_files)
+    request = replace(request, source_files=others)
     decided = decide(request, cluster, node, style, counted, slot, launch, around)
     told = with_methods(decided, request)
     if isinstance(told, Refusal):
@@ -409,7 +411,8 @@ def another_class(request: JobRequest, cluster: Cluster, node: NodeType) -> Refu
     if not (request.account and suffix and cluster.account.suffix_required) or request.account.endswith(suffix):
         return None
     ending = CLASS.search(request.account)
-    theirs = next((one for one in cluster.account.endings if request.account.endswith(one)), ending and ending[0])
+    endings = [one for one in cluster.account.endings if request.account.endswith(one)]
+    theirs = max((*endings, ending[0] if ending else ""), key=len)
     if not theirs:
         return None
     project = request.account.removesuffix(theirs) + suffix

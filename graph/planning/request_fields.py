@@ -51,13 +51,17 @@ def with_fields(request: JobRequest, texts: Iterable[str]) -> JobRequest:
     return request
 
 
-# The first and the last index of an array.
+# Values that a range may stand for.
 MOST_COUNTED = 1000
+# The first and the last index of an array.
 INDICES = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*")
 
 
 def array_of(texts: Iterable[str] | None) -> JobArray | None:
-    """`lr=1e-3,1e-4` an axis, `10` a count, `1-10` the indices, `%2` at the end so many at once. Raises InputError."""
+    """`lr=1e-3,1e-4` or `fold=01-10` an axis, `10` a count, `1-10` the indices, `%2` at the end so many at once.
+
+    Raises InputError.
+    """
     array = JobArray()
     for text in texts or ():
         body, _, most = text.partition("%")
@@ -72,11 +76,20 @@ def array_of(texts: Iterable[str] | None) -> JobArray | None:
             array = replace(array, count=whole(body))
             continue
         option = name if name.startswith("-") or "." in name or not name else f"--{name}"
-        several = INDICES.fullmatch(values)
-        first, last = (int(several[1]), int(several[2])) if several else (0, -1)
-        counted = tuple(map(str, range(first, last + 1))) if 0 < last - first < MOST_COUNTED else ()
-        array = replace(array, axes=(*array.axes, ArrayAxis(option, counted or tuple(values.split(",")))))
+        array = replace(array, axes=(*array.axes, ArrayAxis(option, values_of(values))))
     return array if texts else None
+
+
+def values_of(text: str) -> tuple[str, ...]:
+    """The values of an axis: `1e-3,1e-4` as they stand, `01-10` counted. Raises InputError for a range that is none."""
+    several = INDICES.fullmatch(text)
+    if several is None:
+        return tuple(text.split(","))
+    first, last = int(several[1]), int(several[2])
+    if not 0 <= last - first < MOST_COUNTED:
+        raise InputError(f"'{text}' is no range of 1 to {MOST_COUNTED} values, the smaller number first")
+    width = len(several[1]) if several[1].startswith("0") else 0
+    return tuple(str(one).zfill(width) for one in range(first, last + 1))
 
 
 def variable_of(text: str) -> Variable:

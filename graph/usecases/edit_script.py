@@ -80,9 +80,9 @@ SILENT = frozenset(("apptainer", "singularity", "shifter", "numactl", "env", "ex
 MAKES_FOLDER = " (make the folder first: mkdir -p {})"
 OUTPUT: Forms = {
     "slurm": lambda name: Word("--output=", name),
-    "pbs": lambda name: Word("-o ", in_words_of("pbs", name, "job")),
-    "lsf": lambda name: Word("-o ", in_words_of("lsf", name, "job")),
-    "flux": lambda name: Word("--output=", in_words_of("flux", name, "job")),
+    "pbs": lambda name: Word("-o ", in_words_of("pbs", name)),
+    "lsf": lambda name: Word("-o ", in_words_of("lsf", name)),
+    "flux": lambda name: Word("--output=", in_words_of("flux", name)),
 }
 # Directives that a new script writes in its template's place.
 OWN_FORMS: Mapping[str, Forms] = {

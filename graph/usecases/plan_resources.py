@@ -252,7 +252,7 @@ def needless_line(question: ResourceQuestion, model: SizedModel, best: ResourceO
 
 def queue_line(question: ResourceQuestion, best: ResourceOption) -> str:
     """That the queue which was named takes no such job, and what it takes at most; empty where it takes it."""
-    queue = next((q for q in best.cluster.queues if q.id == question.queue), None) if best.cluster else None
+    queue = best.cluster.queue(question.queue) if best.cluster and question.queue else None
     if queue is None or holds(queue, best.fit.device.node_type, best.nodes, best.fit.layout.gpus):
         return ""
     if takes(queue, best.nodes, best.fit.layout.gpus):

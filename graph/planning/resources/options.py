@@ -91,7 +91,7 @@ def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | No
     found: list[tuple[Device, Cluster | None]] = []
     for cluster in clusters:
         there = devices(cluster)
-        queue = next((q for q in cluster.queues if q.id == question.queue), None)
+        queue = cluster.queue(question.queue) if question.queue else None
         there = tuple(d for d in there if queue is None or d.node_type in queue.node_types) or there
         meant = [device for device in there if _is_meant(device, question)]
         # A GPU that is named belongs to one of several machines.

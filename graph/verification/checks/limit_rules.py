@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from graph.extraction.directives import is_placeholder
@@ -15,7 +15,7 @@ from graph.verification.checks.directive_values import rewritten
 from graph.verification.checks.option_tables import TIME_OPTION
 from graph.verification.checks.rule import Change, Hit, Rule
 from graph.verification.checks.subject import Subject
-from knowledge.cluster import NodeType, Queue, walltime_seconds
+from knowledge.cluster import DirectiveFact, NodeType, Queue, walltime_seconds
 
 MODEL = re.compile(r"(?<![a-z0-9])(gh|gb|mi|rtx|[kptvalhb])\d{1,4}[sxa]?(?![a-z0-9])")
 """A card's name inside a GPU type: h100, mi250x, gh200."""
@@ -211,22 +211,26 @@ def constraint(s: Subject) -> Iterator[Hit]:
     if not on_site(s) or s.cluster is None or s.scheduler != "slurm":
         return
     kinds = {kind.id for kind in s.node_types}
-    texts = [fact.text for fact in s.cluster.directives if kinds & set(fact.node_types)]
-    known = {word for text in texts for found in CONSTRAINT.findall(text) for word in WORD.findall(found)}
+    known = constraints_of(fact for fact in s.cluster.directives if kinds & set(fact.node_types))
     value = s.job.value("constraint")
     if known and not is_placeholder(value) and not known & set(WORD.findall(value)):
         says = f"'{value}' names none of the constraints that choose GPU nodes there: {', '.join(sorted(known))}"
-        others = [fact for fact in s.cluster.directives if set(fact.node_types) - kinds]
-        other = {word for fact in others for found in CONSTRAINT.findall(fact.text) for word in WORD.findall(found)}
+        other = constraints_of(fact for fact in s.cluster.directives if set(fact.node_types) - kinds)
         if s.queue and other & set(WORD.findall(value)):
-            says = f"'{value}' chooses other nodes than '{s.queue.id}' has: {', '.join(sorted(known))}"
-            yield Hit(
-                s.job.line("constraint"), says, "a job that no node fits is refused or waits for ever", s.queue.source
+            says = (
+                f"'{value}' chooses other nodes than '{s.queue.id}' has, which are chosen by {', '.join(sorted(known))}"
             )
+            why = "a job that no node fits is refused or waits for ever"
+            yield Hit(s.job.line("constraint"), says, why, s.queue.source)
             return
         chosen = any(word in fact.text for fact in s.cluster.directives for word in WORD.findall(value))
         why = "the nodes of that kind have no GPUs, or are not told here" if chosen else ""
         yield Hit(s.job.line("constraint"), says, why, s.cluster.docs)
+
+
+def constraints_of(facts: Iterable[DirectiveFact]) -> set[str]:
+    """The words by which directives choose a kind of node."""
+    return {word for fact in facts for found in CONSTRAINT.findall(fact.text) for word in WORD.findall(found)}
 
 
 def queue_gpus(s: Subject) -> Iterator[Hit]:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from player import Player, Thread, call, first_script
 
-from graph.conversing.claims import queues_of
+from graph.conversing.claims import mounted_in, queues_of
 from graph.conversing.ground import Ground
-from graph.conversing.orders import parts_of
+from graph.conversing.orders import as_many_gpus, parts_of
 from graph.conversing.porting import untold
+from graph.conversing.rewriting import Hunk, rebased, with_hunks
 from graph.modelling.model import ToolCall
 from graph.planning.charging import runs
 from knowledge.catalogue import catalogue
@@ -239,3 +240,20 @@ def test_a_name_for_a_script_of_ours_is_not_dropped_in_silence() -> None:
     thread = Thread(Player(call("write_script", file="weak.sh", account="m1234_g", walltime="1h", **given), "Done."))
     thread.say("perlmutter, pytorch ddp on 1 node for 1h, train.py, account m1234_g, as weak.sh")
     assert "weak.sh" in thread.player.asked[-1][-1].text and "saved as weak.sh" in thread.player.asked[-1][-1].text
+
+
+def test_a_hunk_finds_its_place_in_a_text_that_was_changed_elsewhere() -> None:
+    hunks = (Hunk(1, 2, ("B",)), Hunk(3, 3, ("new",)))
+    assert with_hunks("a\nb\nX\nc\nd", rebased(hunks, "a\nb\nc\nd", "a\nb\nX\nc\nd")) == "a\nB\nX\nc\nnew\nd"
+    assert with_hunks("a\nc\nX", rebased((Hunk(1, 2, ("C",)),), "a\nc", "a\nc\nX")) == "a\nC\nX"
+
+
+def test_more_nodes_with_as_many_gpus_are_an_order_of_their_own() -> None:
+    two = JobRequest(nodes=2, gpus_per_node=4)
+    assert as_many_gpus(two, JobRequest(nodes=1, gpus_per_node=8))
+    assert not as_many_gpus(two, JobRequest(nodes=8, gpus_per_node=1))
+
+
+def test_folders_that_an_answer_makes_in_a_container() -> None:
+    assert mounted_in("docker run -v $PWD:/out x") == ["/out"]
+    assert mounted_in("apptainer exec -B /lustre/a:/lustre/a i.sif x, target=/lustre/b, -v $PWD:/.") == []
