@@ -95,7 +95,7 @@ def is_site_name(text: str, start: int, end: int) -> bool:
     value = text[start:end].strip(SIGNS).lower()
     before = text[max(0, start - MOST_BEFORE) : start]
     telling = any(not one.isalpha() for one in value) or len(value) >= LEAST_NAME or ON_ONE.search(before)
-    return bool(telling) and value in site_names() and not GIVEN.search(text, max(0, start - MOST_BEFORE), start)
+    return bool(telling) and value in site_names() and not GIVEN.search(before)
 
 
 # `My programme code is ENVI1187`: what jobs are charged to, in capitals and digits.

@@ -59,10 +59,16 @@ RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\
 CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
 # Words and a number joined by signs of equality, which assigns nothing.
 CHAINED = re.compile(r"[A-Za-z]{3,15}=[A-Za-z]{3,15}=\d{1,4}(?![\w=])")
-# What is typed at a prompt for a password is that as a whole.
-PROMPTED = re.compile(
-    r"(?i)[^\n:]{0,40}?(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s(\S{3,30}=\S{1,30})\s*$"
-)
+# What a prompt for a password asks for, and what is typed there, which is one as a whole.
+ASKS = r"(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s"
+PROMPTED = re.compile(rf"(?i)[^\n:]{{0,40}}?{ASKS}(\S{{3,30}}=\S{{1,30}})\s*$")
+ASKED = re.compile(rf"(?i){ASKS}?$")
+# An option for a password, with its value behind a blank.
+OPTION_BEFORE, LONGEST_OPTION = re.compile(r"\s--?[\w-]{0,20}(?:password|passwd|passphrase) [\"']?$"), 50
+# What quotes hold and no call looks like: it goes on behind its bracket.
+ODD_CALL = re.compile(r"\w+\(\w*\)\w+")
+# A command that prints a file: its lines follow.
+SHOWS = re.compile(r"[^\n]{0,60}?[$#>%]\s?(?:sudo )?(?:cat|head|tail|more|less|type)\s(?:-\S+\s){0,2}\S+\s*$")
 # Groups of four signs, as a key is shown that somebody shall type; some words behind a colon to the line's end.
 FOURS = re.compile(r"\b[A-Za-z0-9]{4} [A-Za-z0-9]{4} [A-Za-z0-9]{4} [A-Za-z0-9]{4}\b")
 GROUPS = re.compile(
@@ -422,19 +428,7 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
     for one, other in candidates(line):
         value = line[one:other]
         name, more = form(value[:MOST_FORM])
-        closes = line[other : other + 1]
-        if value.count("=") > 1 and CHAINED.fullmatch(value) and is_foreign(value):
-            name = "tokenlike"
-        if name in ("assign", "call") and (
-            (closes in QUOTES and line[one - 2 : one - 1] == "=") or ASKED.search(line, 0, one)
-        ):
-            name = "signs"
-        if (
-            closes == " "
-            and line[other + 1 : other + 2] in ("=", ":")
-            and line[other + 1 : other + 3] not in ("==", ":-")
-        ):
-            closes = "="  # it is the name of what follows
+        name, closes = form_there(line, one, other, name), closing(line, other)
         if name in NEVER or closes == "(" or value.lower() in names or (other - one < 4 and name != "lower"):
             continue
         at = bisect_left(begins, one)
@@ -457,11 +451,33 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         place = "directive" if directive else place
         quoted = "q" if opened and opened in QUOTES else ""
         own = (gap, quoted, closes, place, tells, behind, name, more)
-        given = name not in PLAIN or bare.endswith("=") or (bool(quoted) and gap == "=")
-        assigned = gap in ("=", ":" if quoted else "=") and tells[:1] == ("P",) and given
-        if gap == "_" and tells[:1] == ("P",):
-            assigned = OPTION_BEFORE.search(line, max(0, one - LONGEST_OPTION), one) is not None
+        assigned = False
+        if tells[:1] == ("P",):
+            if gap == "_":
+                assigned = OPTION_BEFORE.search(line, max(0, one - LONGEST_OPTION), one) is not None
+            elif gap == "=":
+                assigned = name not in PLAIN or bare.endswith("=") or bool(quoted)
+            else:
+                assigned = gap == ":" and bool(quoted) and name not in PLAIN
         yield Candidate(one, other, name, place, said, assigned, own)
+
+
+def form_there(line: str, start: int, end: int, name: str) -> str:
+    """The form of a value where it stands: what a name is given in quotes, or what is typed at a prompt, assigns and
+    calls nothing."""
+    value = line[start:end]
+    if value.count("=") > 1 and CHAINED.fullmatch(value) and is_foreign(value):
+        return "tokenlike"
+    if name not in ("assign", "call"):
+        return name
+    given = start > 1 and line[start - 2] == "=" and line[end : end + 1] in QUOTES
+    return "signs" if given or ASKED.search(line, 0, start) else name
+
+
+def closing(line: str, end: int) -> str:
+    """The sign behind a value; `=` where the value is the name of what follows."""
+    named = line.startswith((" =", " :"), end) and not line.startswith((" ==", " :-"), end)
+    return "=" if named else line[end : end + 1]
 
 
 @lru_cache(1 << 12)
@@ -583,16 +599,6 @@ def worth_above(above: tuple[str, ...], place: str, name: str) -> int:
 
 def weight(name: str) -> int:
     return model().weights.get(name, 0)
-
-
-# An option for a password, with its value behind a blank.
-OPTION_BEFORE, LONGEST_OPTION = re.compile(r"\s--?[\w-]{0,20}(?:password|passwd|passphrase) [\"']?$"), 50
-# What quotes hold and no call looks like: it goes on behind its bracket.
-ODD_CALL = re.compile(r"\w+\(\w*\)\w+")
-# What a prompt for a password ends in.
-ASKED = re.compile(r"(?i)(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s?$")
-# A command that prints a file: its lines follow.
-SHOWS = re.compile(r"[^\n]{0,60}?[$#>%]\s?(?:sudo )?(?:cat|head|tail|more|less|type)\s(?:-\S+\s){0,2}\S+\s*$")
 
 
 def tells_beside(line: str, words: list[tuple[int, int, str]]) -> str:

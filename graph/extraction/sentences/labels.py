@@ -70,7 +70,8 @@ def _known(value: str, machines: frozenset[str], whole: bool = False) -> str | N
     for machine in machines:
         if one := queue_ids().get(machine, {}).get(folded):
             return one if fold(one) == folded else value
-        if (own := catalogue().clusters[machine].queue(value)) and own.others:
+        described = catalogue().clusters.get(machine)
+        if described and (own := described.queue(value)) and own.others:
             return value  # a group's own, and no slip of another's
     if len(machines) != 1:
         return None
