@@ -199,7 +199,9 @@ PERSONAL: tuple[MaskingRule, ...] = (
     ),
     MaskingRule("USER", r"user ['\"]", r"(?i)\buser ['\"](?P<v>[A-Za-z][\w.-]{1,40})['\"]", is_mentioned),
     MaskingRule("USER", r"machine\s.*\slogin\s", r"(?i)\bmachine\s+\S{1,80}\s+login\s+(?P<v>\S{2,60})", is_name),
-    MaskingRule("USER", r"~[a-z]", r"(?<![\w/])(?<!eta:)~(?P<v>[a-z][\w-]{1,31})(?=/|\s|$)", is_name),
+    MaskingRule("USER", r"~[a-z]", r"(?<![\w/])~(?P<v>[a-z][\w-]{1,31})(?=/)", is_name),
+    # Without a folder behind it a word may as well be `about`: `eta:~now`.
+    MaskingRule("USER", r"~[a-z]", r"(?<![\w/])~(?P<v>[a-z][\w-]{1,31})(?=\s|$)", is_mentioned),
     MaskingRule("USER", r":\\users\\", r"(?i)\b[A-Z]:\\Users\\(?P<v>[^\\\s]{1,40})"),
     MaskingRule(
         "HOST",

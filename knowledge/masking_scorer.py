@@ -102,7 +102,7 @@ GAPS = {
 }
 # A job's options for its scheduler hold no secrets, but accounts and queues.
 DIRECTIVE = re.compile(r"\s*(?:\d{1,4}\s|[+-])?\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
-# What stands before what somebody types, or before a line that is quoted.
+# What stands before what somebody types, quotes or lists.
 PROMPT = re.compile(
     r"(?:\[?[\w.-]{1,30}@[^\n$#%]{1,60}?[$#%]|\(\w+\)\s?[$#]?|[$#>%]|[\w-]{1,12}>|\d{1,2}[.)])?[ \t>*-]*[\"'`]?"
 )
@@ -257,12 +257,13 @@ def is_packed(value: str) -> object:
     return text.isascii() and text.decode().strip().isprintable()
 
 
-# How people make a password out of words: a digit for a letter, a sign between words, capitals, a number behind.
-PEOPLES = re.compile(r"[^\W\d_]{2}")
+# Two letters beside each other: less is no word.
+SYLLABLE = re.compile(r"[^\W\d_]{2}")
 LONGEST_CHOSEN, MOST_CHANGES = 40, 9
 JOINTS = "-_.+!#*=&~"
 DIGIT_WITHIN = re.compile(r"(?:.*[-_.+!#])?[A-Za-z]{1,8}[01345789][a-z]{2,12}(?:[-_.+!#=&*].*|\d{0,4}[!?#*]?)")
 CAPITALS_JOINED = re.compile(rf"[A-ZÀ-Ý][a-zà-ÿ]+(?:[{JOINTS}][A-Za-zà-ÿ]+)*[{JOINTS}][A-ZÀ-Ý][a-zà-ÿ]+[{JOINTS}]?\d*")
+# How people make a password out of words: a digit for a letter, a sign between words, capitals, a number behind.
 CHOSEN: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("digit-within", DIGIT_WITHIN.fullmatch),
     ("sign-within", re.compile(r"[^\W\d_]{2,}[!#*+&%?$=~^][^\W_]{1,}").search),
@@ -297,7 +298,7 @@ def form(value: str) -> tuple[str, tuple[str, ...]]:
     ]
     if not SIGNED.isdisjoint(value):
         more.append("sign")
-    if changes < MOST_CHANGES and size < LONGEST_CHOSEN and PEOPLES.search(value):
+    if changes < MOST_CHANGES and size < LONGEST_CHOSEN and SYLLABLE.search(value):
         more += [f"chosen:{sign}" for sign, seen in CHOSEN if seen(value)]
     if "0" in several and len(several - {"0", "-"}):
         more.append("letters+digits")
@@ -486,7 +487,7 @@ def may_be(value: str) -> bool:
 
 
 def is_foreign(value: str) -> bool:
-    """Words joined by dots, none of which we ever say: no attribute of a module."""
+    """Words joined by signs, none of which our own pages say: no attribute of a module, no option of a program."""
     parts = [part.lower() for part in PART.findall(value)]
     return len(parts) > 1 and len(min(parts, key=len)) > 1 and not (told_by(value) or vocabulary().intersection(parts))
 

@@ -101,10 +101,6 @@ def says(request: JobRequest, change: Change) -> str:
     return ", ".join(parts)
 
 
-# Programs that are served and not trained: nobody writes them for a strategy.
-SERVING = ("vllm",)
-
-
 def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None) -> str:
     """What a change costs: node hours, another queue or account, a program written for it. Empty: nothing.
 
@@ -133,7 +129,7 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
         parts.append(further_price(after, cluster))
     if given(before.account) and given(after.account) and after.account != before.account:
         parts.append("another account is charged")
-    if after.strategy not in (before.strategy, None, "none") and after.framework not in SERVING:
+    if after.strategy not in (before.strategy, None, "none") and after.framework != "vllm":  # served, not written
         parts.append(f"your program has to be written for {after.strategy}")
     parts.append(batch_price(before.args, after.args))
     return "; ".join(filter(None, parts))

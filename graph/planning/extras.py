@@ -203,7 +203,10 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
             }[decided.scheduler]
         )
     if request.output is not None:
-        request = replace(request, output=in_words_of(decided.scheduler, request.output, decided.job_name))
+        output = in_words_of(decided.scheduler, request.output, decided.job_name)
+        if output != request.output:
+            note = OTHER_MARKS.format(request.output, output)
+            request, decided = replace(request, output=output), replace(decided, notes=(*decided.notes, note))
     if request.output is None:
         default = LINE.get(decided.scheduler, "") if decided.array else ""
         return replace(decided, output=default.format(name=decided.job_name), submit_options=options)
@@ -234,6 +237,7 @@ MARKS: Mapping[str, Mapping[str, str]] = {
     "lsf": {"j": "%J", "A": "%J", "a": "%I"},
     "flux": {"x": "{{name}}", "j": "{{id}}", "A": "{{id}}"},
 }
+OTHER_MARKS = "The output {} has Slurm's marks; here it is {}."
 OF_SLURM = re.compile(r"[-_.]?%\d*([A-Za-z])")
 
 
