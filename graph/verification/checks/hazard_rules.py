@@ -42,8 +42,8 @@ def swallowed(s: Subject) -> Iterator[Hit]:
     """A command that a backslash on the line above made a word of another one."""
     functions = functions_of(s)
     for command in found(parse(s.script.text).root_node, "command"):
-        program = False
-        for before, word in pairwise(command.named_children):
+        program, one_line = False, command.start_point[0] == command.end_point[0]
+        for before, word in () if one_line else pairwise(command.named_children):
             program = program or PROGRAM_FILE.search(text_of(before)) is not None
             row = word.start_point[0]
             if not program or row == before.end_point[0] or s.line(row + 1)[: word.start_point[1]].strip():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -39,10 +41,23 @@ def is_within(node: Node, outer: Node) -> bool:
 
 def found(root: Node, *kinds: str) -> list[Node]:
     """Every node of the kinds, in the order of the text."""
-    return sorted((one for one in walk(root) if one.type in kinds), key=lambda one: one.start_byte)
+    if root.parent is None:  # many rules ask for the same tree
+        nodes = [one for kind in kinds for one in nodes_by_kind(root).get(kind, ())]
+    else:
+        nodes = [one for one in walk(root) if one.type in kinds]
+    return sorted(nodes, key=lambda one: one.start_byte)
 
 
-def words_of(node: Node) -> list[str]:
+@lru_cache(maxsize=1)
+def nodes_by_kind(root: Node) -> Mapping[str, Sequence[Node]]:
+    kinds: defaultdict[str, list[Node]] = defaultdict(list)
+    for one in walk(root):
+        kinds[one.type].append(one)
+    return kinds
+
+
+@lru_cache(maxsize=32)
+def words_of(node: Node) -> Sequence[str]:
     """The words of a simple command as they are written, with its variables before it; redirections off."""
     if node.type == "redirected_statement":
         body = node.child_by_field_name("body")
