@@ -37,6 +37,8 @@ SPACED = re.compile(
     r"(?<!\S)(?:\S(?: \S){5,}|(?=[\d ]*[A-Za-z])(?:[\da-f]{4}(?: [\da-f]{4}){3,}|[\dA-Z]{4}(?: [\dA-Z]{4}){3,}))(?!\S)"
 )
 LOOKS_SPACED = re2.compile(r"(?:^|\s)(?:\S(?: \S){5}|[\da-f]{4}(?: [\da-f]{4}){3}|[\dA-Z]{4}(?: [\dA-Z]{4}){3})")
+# The value of a query's field, up to an encoded sign in it, and how far back it is looked for.
+OF_QUERY, QUERY = re.compile(r"=[^\s=&]*$"), 80
 # Lines behind a mark that are read with it: a line that tells of a secret tells of so many.
 BEHIND = 3
 Replaced = Iterable[tuple[int, int, str]]
@@ -155,6 +157,8 @@ def replaced(text: str) -> Iterator[tuple[int, int, str]]:
         code = found[1] or found[2] or found[3] or found[4]
         if found[5]:
             yield found.start(), found.end(), chr(int(found[5], 8))
+        elif code == "26" and shown[0] == "%" and OF_QUERY.search(text, max(0, found.start() - QUERY), found.start()):
+            yield found.start(), found.end(), "+"  # within a value: what parts the values stands there as it is
         elif code:
             yield found.start(), found.end(), chr(int(code, 16))
         elif shown[0] == "&":

@@ -43,8 +43,8 @@ QUOTES = frozenset("\"'`“„«「")
 OPENING_SIGNS = "".join(QUOTES) + "*"
 # What else than a word of a secret makes a line worth a look.
 LOOKS_TOO = (
-    r"auth|\bcode|codigo|codice|\bsid\b|\bsig\b|signature|licen[cs]e|lizenz|dsn|community|com2sec|webhook|recovery|backup"
-    r"|2fa|mfa|unlock|phrase|login|log in|log on|\buser|root/|benutzer|kennung|usuario|utente|utilisateur|anmeld|einlog"
+    r"auth|\bcode|c[oó]digo|codice|\bsid\b|\bsig\b|signature|licen[cs]e|lizenz|dsn|community|com2sec|webhook|recovery|backup|reset|\broot\b"
+    r"|2fa|mfa|unlock|phrase|login|log in|log on|\buser|root/|benutzer|kennung|usuario|utente|utilisateur|anmeld|einlog|logge"
     r"|melde|connecte|acceder|bmc|vpn|wlan|denied|tried|\baccount|setuser|\becho\b|printf|expired|refused|reject"
     r"|unauthorized|forbidden|\b40[13]\b|serial|activat|console|idrac|wi-?fi|[/ ]u(?:ser)?:|\bconnect|\bsudo|\btype"
     r"|tippe|tapé|entro\b|answer|unseal|hmac|fernet|[a-z]{3,}\d*[!#?*&%+$][a-z0-9]"
@@ -59,6 +59,9 @@ RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\
 CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
 # Words and a number joined by signs of equality, which assigns nothing.
 CHAINED = re.compile(r"[A-Za-z]{3,15}=[A-Za-z]{3,15}=\d{1,4}(?![\w=])")
+# What a variable of capitals is given to the end of its line, brackets and all.
+GIVEN = re.compile(r"[ \t]*(?:export |set )?[A-Z][A-Z0-9_]{2,40}=((?!\S*\$[({])[^\s\"'`]*[()\[\]{}][^\s\"'`]*)[ \t]*$")
+SETENV = re.compile(r"\bsetenv \w{1,40} [\"']$")
 # What a prompt for a password asks for, and what is typed there, which is one as a whole.
 ASKS = r"(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s"
 PROMPTED = re.compile(rf"(?i)[^\n:]{{0,40}}?{ASKS}(\S{{3,30}}=\S{{1,30}})\s*$")
@@ -108,6 +111,8 @@ PROMPT = re.compile(
 )
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
+# What is judged without a telling word in its line, too.
+STRANGE = frozenset(("sign", "kinds3", "kinds4"))
 # Forms that no password has; whatever is said beside them.
 NEVER = frozenset(("address", "file", "var", "option", "assign", "call", "mail", "date", "place"))
 # Those of letters and digits alone.
@@ -325,14 +330,14 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
             begin, end = found.span(group)
             inner = INNER.match(line, begin, end)
             parted = inner.end() if inner and line[inner.end() - 1] == "=" else begin
-            given = line[begin - 2 : begin - 1] == "="  # what is given to a name is its value as a whole
-            for first in {begin, parted} if given else {parted}:
+            for first in {begin, parted} if is_quoted_value(line, begin) else {parted}:
                 seen.add((first, end))
                 yield first, end
     for code in CODE.finditer(line):
         yield code.span()
     if FOURS.search(line):
-        yield from (groups.span() for groups in GROUPS.finditer(line))
+        for groups in GROUPS.finditer(line):
+            yield groups.start() + 5 * (groups[0][:4].lower() in vocabulary()), groups.end()
     spoken = SPOKEN.search(line) if line.rstrip(" \t\r.")[-1:].isalnum() and (": " in line or "= " in line) else None
     phrase = PHRASE.fullmatch(line, 0, min(len(line), LONGEST_LINE))
     yield from (one.span(1) for one in (spoken, phrase) if one)
@@ -347,13 +352,20 @@ def candidates(line: str) -> Iterator[tuple[int, int]]:
                 yield one
 
 
+def is_quoted_value(line: str, start: int) -> bool:
+    """Whether what quotes hold is given to a name, and is its value as a whole."""
+    return line[max(0, start - 2) : start - 1] == "=" or SETENV.search(line, max(0, start - 60), start) is not None
+
+
 def joined_by_equals(line: str) -> Iterator[tuple[int, int]]:
-    """What looks as if it assigned something and does not."""
+    """What looks as if it assigned or called something and does not."""
     for chained in CHAINED.finditer(line) if line.count("=") > 1 else ():
         if not line[max(0, chained.start() - 1) : chained.start()].strip(" \"'") and is_foreign(chained[0]):
             yield chained.span()
     if ": " in line and (prompted := PROMPTED.match(line)):
         yield prompted.span(1)
+    if given := GIVEN.match(line):
+        yield given.span(1)
 
 
 def whole(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -442,7 +454,7 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         tells = tuple([tell for first, _, tell in reversed(before) if one - first < BEFORE])
         near = words[at : at + MOST_BEHIND]
         behind = tuple([tell for first, last, tell in near if first >= other and last < other + BEHIND])
-        said = (telling or "sign" in more) and (name not in PLAIN or announced(tells, behind))
+        said = (telling or not STRANGE.isdisjoint(more)) and (name not in PLAIN or announced(tells, behind))
         bare = raw.rstrip()
         opened = bare[-1:] if bare and bare[-1] in OPENING_SIGNS else ""
         bare = bare.rstrip(OPENING_SIGNS) if opened else raw
@@ -471,7 +483,7 @@ def form_there(line: str, start: int, end: int, name: str) -> str:
         return "tokenlike"
     if name not in ("assign", "call"):
         return name
-    given = start > 1 and line[start - 2] == "=" and line[end : end + 1] in QUOTES
+    given = is_quoted_value(line, start) and line[end : end + 1] in QUOTES
     return "signs" if given or ASKED.search(line, 0, start) else name
 
 
@@ -483,7 +495,7 @@ def closing(line: str, end: int) -> str:
 
 @lru_cache(1 << 12)
 def may_be(value: str) -> bool:
-    return value.isdigit() or is_given(value) or (" " in value and value[0].isalpha())
+    return value.isdigit() or is_given(value) or (" " in value and (value[0].isalpha() or GROUPS.fullmatch(value) is not None))
 
 
 def is_foreign(value: str) -> bool:

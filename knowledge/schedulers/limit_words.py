@@ -107,8 +107,15 @@ def all_words() -> tuple[tuple[str, int, str], ...]:
     """
     names = ("Cpu", "CPU", "Mem", "Memory", "Node", "GRES", "License", "BB", "Billing", "Energy", "Unknown", "Jobs")
     more = ("SubmitJobs", "SubmitJob", "WallDuration", "Wall")
-    words = map("".join, product(HEADS, (*names, *more), COUNTED, PER, TAILS))
+    words = ("".join(parts) for parts in product(HEADS, (*names, *more), COUNTED, PER, TAILS) if is_made(*parts))
     return tuple(sorted((word.lower(), place, word) for place, word in enumerate(words)))
+
+
+def is_made(head: str, what: str, counted: str, per: str, tail: str) -> bool:
+    """Whether Slurm has words of this form: what a group holds together is not counted per job, a duration only so."""
+    if per and (head.endswith("Grp") or head == "QOSMin"):
+        return False
+    return not (what.startswith("Wall") and (counted or per in ("PerNode", "PerUser", "PerAccount")))
 
 
 def beginning(begun: str) -> list[str]:
