@@ -29,6 +29,8 @@ from knowledge.masking_table import HIDDEN, NEVER_BACK, PLACEHOLDER, Masked, Nam
 RANKS = ("USER", "HOST")
 # Names found once are looked for everywhere in the text.
 MOST_LEARNED = 400
+# What is hidden wherever it stands, once it was told to be a key: letters and digits or signs, and long enough.
+UNMISTAKABLE, MOST_ALIKE, MOST_COPIED = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%&*+?@^~])[^\s/.]{8,200}"), 5, 100
 # What a name gives its value by: `password: "`, `KEY=`.
 VALUE_OF, MOST_BEFORE = re.compile(r"[:=]\s*[\"'`]*\Z"), 40
 WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
@@ -223,8 +225,25 @@ def found(text: str) -> Iterator[Span]:
 
 
 def credentials(text: str) -> Iterator[Span]:
-    """Every credential. Lines with colours, escapes and the like are read in their plain form; the whole of what is
-    found there, as it stands."""
+    """Every credential, and the same again where it stands without a word that tells of it."""
+    spans = [*told(text)]
+    yield from spans
+    yield from copies(text, {text[start:end] for start, end, kind in spans if kind == "KEY"})
+
+
+def copies(text: str, values: Iterable[str]) -> Iterator[Span]:
+    """Where else these values stand: those that are no word and no number."""
+    unmistakable = sorted(one for one in values if UNMISTAKABLE.fullmatch(one) and len(set(one)) > MOST_ALIKE)
+    for value in unmistakable[:MOST_COPIED]:
+        at = text.find(value)
+        while at >= 0:
+            yield at, at + len(value), "KEY"
+            at = text.find(value, at + len(value))
+
+
+def told(text: str) -> Iterator[Span]:
+    """What a form or a word tells to be one. Lines with colours, escapes and the like are read in their plain form; the
+    whole of what is found there, as it stands."""
     passages = []
     for begin, end, plain in plain_forms(text):
         passages.append((begin, end))

@@ -86,7 +86,7 @@ INNER = re.compile(
     r"|[A-Za-z][\w.\\-]{1,23}[/%](?=[^=:/\s])"
 )
 SHORT_OPTION = re.compile(r"-[A-Za-z](?=[^\s-])")
-ADDRESS = re.compile(r"[A-Za-z][\w+.-]{1,20}://")
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]{1,20}:?//")
 CLOSING = ")]}.,;:!?*\\"
 # What closes a name before the sign that parts it from its value.
 CLOSED = " \"'`])}"
