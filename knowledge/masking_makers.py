@@ -222,8 +222,8 @@ MAKERS = (
 IN_ADDRESSES = (
     MaskingRule(
         "KEY",
-        r"://[^/@]*:[^/@]*@",
-        r"\b(?i:[a-z][a-z0-9+._-]{1,20})://[^\s/@:'\"<>]{0,80}:(?P<v>[^\s/'\"<>]{1,200})@(?=[\w\[])",
+        r"//[^/@]*:[^/@]*@",  # a slip may have lost the colon before
+        r"\b(?i:[a-z][a-z0-9+._-]{1,20}):?//[^\s/@:'\"<>]{0,80}:(?P<v>[^\s/'\"<>]{1,200})@(?=[\w\[])",
         is_password,
         example="postgresql://ada:«hunter3»@db1/x",
     ),

@@ -402,7 +402,8 @@ def pieces(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 class Candidate(NamedTuple):
     """A word of a line that could be a secret, and what is seen of it wherever the line stands.
 
-    own: what features() takes, and its worth. place: whether it is alone in its line, the first of it, or stands later.
+    own: what features() takes, and its worth. place: whether it is alone in its line, the first of it, stands later, or
+    is given to an option that tells of no secret.
     said: whether the line itself tells enough for it to be judged. assigned: it is given to a password's name, and
     therefore one.
     """
@@ -461,6 +462,8 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip(CLOSED) or bare[:1], "~")
         alone = one <= begun and not line[other:].strip(" \t\r")
         place = "alone" if alone else "later" if tells else "first"
+        if gap in "_=" and before and not before[-1][2] and line[before[-1][0] - 2 : before[-1][0]] == "--":
+            place = "optioned"
         place = "directive" if directive else place
         quoted = "q" if opened and opened in QUOTES else ""
         own = (gap, quoted, closes, place, tells, behind, name, more)
@@ -573,7 +576,7 @@ def features(
         seen.append(f"then:{behind[0][0]}")
     if closes == "@":
         seen.append(f"userinfo/{name}")
-    if place in ("alone", "directive"):
+    if place in ("alone", "directive", "optioned"):
         seen += [place, f"{place}/{name}"]
     chosen = [one for one in more if one.startswith("chosen:") and one != "chosen:foreign"]
     if chosen and "chosen:foreign" in more:

@@ -14,7 +14,7 @@ from knowledge.schedulers.times import printed_seconds
 # Partition, nodes, cores, memory in MB, GPUs, features, sockets:cores:threads.
 KINDS = ["sinfo", "-h", "-a", "-o", "%P|%D|%c|%m|%G|%f|%z"]
 PARTITIONS = ["scontrol", "-a", "show", "partition"]
-GPU = re.compile(r"gpu(?::([A-Za-z][\w.-]*))?:(\d+)")
+GPU = re.compile(r"gpu(?::([A-Za-z][\w.-]*))?:(\d{1,6})(?!\d)")
 
 
 def slurm_machine(ask: Ask) -> MachineFound | CouldNotAsk:
@@ -63,12 +63,12 @@ def kind_of(cells: Sequence[str]) -> NodeKind:
         names[0].lower() if names else "",
         sum(int(count) for _, count in gpus),
         features,
-        int(threads) if threads.isdigit() else 1,
+        first_number(threads) or 1,
     )
 
 
 def first_number(text: str) -> int:
-    found = re.match(r"\d+", text.strip())
+    found = re.match(r"\d{1,12}(?!\d)", text.strip())  # no number of nodes, cores or megabytes is longer
     return int(found.group()) if found else 0
 
 
@@ -79,7 +79,7 @@ def queue_of(row: dict[str, str], kinds: Kinds) -> QueueFound:
         row["PartitionName"],
         kinds,
         printed_seconds(row.get("MaxTime", "")),
-        int(most) if most.isdigit() else None,
+        first_number(most) or None,
         max(1, first_number(row.get("MinNodes", "1"))),
         row.get("Default") == "YES",
         row.get("OverSubscribe") == "EXCLUSIVE",

@@ -32,7 +32,7 @@ def languages() -> Mapping[str, Mapping[str, object]]:
 
 
 # Names, options, numbers and paths say nothing of a language.
-NO_WORD = re.compile(r"\S*[=/_\d(){}|:]\S*|--?\w\S*")
+NO_WORD = re.compile(r"(?<!\S)(?:\S*[=/_\d(){}|:]\S*|--?\w\S*)")
 
 
 def language_of(words: str) -> str:
