@@ -54,6 +54,17 @@ FIRST_TRIES = (
     ("blind, 199 shapes of a help desk, after mending on all, 2026-11-29, first try", "212 of 220", "1 of 150"),
     ("blind, 227 shapes of several groups, after mending on that too, 2026-11-29, first try", "226 of 230", "6 of 150"),
     ("blind, 250 texts of a US centre, after mending on those too, 2026-11-29, first try", "247 of 250", "7 of 150"),
+    (
+        "blind, 420 shapes, a third of them less usual, after mending on all, 2026-11-29, first try",
+        "322 of 332",
+        "1 of 150",
+    ),
+    (
+        "blind, 500 shapes of a year's tickets, after mending on that too, 2026-11-29, first try",
+        "326 of 335",
+        "9 of 200",
+    ),
+    ("blind, what a centre's users paste, after mending on that too, 2026-11-29, first try", "324 of 330", "8 of 200"),
 )
 
 
