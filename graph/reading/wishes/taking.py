@@ -83,7 +83,8 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
     asked = [(start, end) for start, end in sentences(text) if is_question(text[start:end])]
     for span in wishes.spans:
         inside = stretch_at(text, span.start)
-        meant = inside is None or (inside.scope == "negated" and not inside.keeps)
+        # What is denied is taken away or left alone, never set.
+        meant = inside is None or (inside.scope == "negated" and not inside.keeps and span.sign == "-")
         meant = meant and not any(start <= span.start < end for start, end in asked)
         meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
         meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
