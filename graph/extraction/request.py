@@ -19,11 +19,12 @@ from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplac
 from graph.reading.argument_edits import find_argument_edits, spelled_out
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
+from graph.reading.frame import NO_NAME
 from graph.reading.frames import Framed, find_frames
 from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_change, without
-from graph.reading.scope import wanted, without_corrected, words
+from graph.reading.scope import NAMED, wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from graph.reading.wishes.taking import TakenWishes, completed, fields_of, take_wishes
 from knowledge.job_parts import Program
@@ -68,6 +69,22 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
         read = understand(shown, before, asked, options)
         return replace(read, left=(*read.left, NOT_READ))
     text = as_corrected(spoken_form(normal_form(text)))
+    return without_small_words(read_whole(text, before, asked, options), before)
+
+
+def without_small_words(read: Understood, before: JobRequest | None) -> Understood:
+    """What was read, but for names that are small words: whatever reader took them, nothing is called `there`."""
+    was = before or JobRequest()
+    wrong = {name: getattr(was, name) for name in NAMED if NO_NAME.fullmatch(str(getattr(read.request, name) or ""))}
+    if not wrong:
+        return read
+    heard = tuple(one for one in read.request.heard if one.field not in wrong)
+    request = replace(read.request, heard=heard, **wrong)
+    return replace(read, request=request, missing=missing(request) if read.missing else read.missing)
+
+
+def read_whole(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
+    """The reading of a text in its normal form, by the rules and the tagger of wishes."""
     if asked is not None:
         return by_rules(text, before, asked, options)
     if before is None or before == JobRequest():

@@ -139,3 +139,11 @@ def test_an_argument_is_known_by_the_programs_own_line() -> None:
 def test_a_change_beside_what_finds_no_place_is_made() -> None:
     heard = understand("nodes 12 and image size 224", JOB, None, None)
     assert (heard.request.nodes, heard.left) == (12, ("image size 224",))
+
+
+@pytest.mark.parametrize(
+    "text", ["I use uv. the project lies in /w/ada/run, the venv is .venv in there", "the venv is there"]
+)
+def test_nothing_is_called_by_a_small_word(text: str) -> None:
+    before = JobRequest(machine="delta", nodes=1, entry="train.py", environment="mine")
+    assert understand(text, before, None, None).request.environment != "there"

@@ -94,3 +94,15 @@ def test_an_option_that_the_program_has_of_its_own_is_what_changes(words: str, o
 def test_a_number_word_that_is_no_wish_changes_no_size() -> None:
     read = understand("put it into debug, that's half the price there", STANDS, None, None).request
     assert (read.nodes, read.walltime, read.queue) == (4, "02:00:00", "debug")
+
+
+@pytest.mark.parametrize(
+    ("words", "entry", "args"),
+    [
+        ("once training is over, also run test.py --split val in the same job", "test.py", "--split val"),
+        ("after the training run score.py --ckpt best.pt on the same nodes", "score.py", "--ckpt best.pt"),
+    ],
+)
+def test_a_further_program_keeps_the_value_of_its_last_option(words: str, entry: str, args: str) -> None:
+    request = understand(words, STANDS, None, None).request
+    assert (request.entry, [(one.entry, one.args) for one in request.then]) == ("train.py", [(entry, args)])

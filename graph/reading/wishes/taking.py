@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.extraction.sentences.intents import is_question, sentences
 from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
@@ -24,13 +24,16 @@ ORDERS = 0.5  # probability that the whole orders something
 # Slots that the rules read as well or better on lines that the tagger had not seen, or as parts of each other.
 LEFT_TO_RULES = word_set(
     "nodes gpus_per_node total_gpus machine source_machine framework strategy model entry args node_type "
-    "launcher tp pp cp seq_len port then beside after least_nodes array_count make_folder"
+    "launcher tp pp cp seq_len port least_nodes array_count make_folder"
 )
 # Sizes and names that the tagger completes where the rules read none.
 COMPLETED = frozenset(("walltime", "queue", "account"))
 SURE_OF_SIZE = 0.85
 # Slots of one plain value, where the tagger goes before a pattern; elsewhere what patterns read is richer than a span.
 FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint output spare_nodes")
+# What runs beside or behind the program, and the value of an option that it ends in.
+COMMANDS, OPTION_LAST = frozenset(("then", "beside", "after", "before")), re.compile(r"(?<!\S)--?[A-Za-z][\w-]*$")
+VALUE_BEHIND = re.compile(r" (?![-(])[^\s,;]*[^\s,;.:!?)]")
 PIECE = re.compile(r"[,;]\s+|(?<=[^\d\s])[.!?]\s+|\n|\s(?:and|und|et|y|e|then|plus|but)\s", re.I)
 # Values that stand where another's name led to them.
 LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_name", "module_version": "module"}
@@ -62,7 +65,7 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
     wishes = read_wishes(text, ("stands",) if stands else ("first",))
     if wishes.kind != "do" or wishes.sure < ORDERS:
         return TakenWishes((), text)
-    meant = edits_of(meant_spans(text, wishes), before or JobRequest())
+    meant = edits_of([whole_command(text, span) for span in meant_spans(text, wishes)], before or JobRequest())
     sizes = tuple(e for one in meant for e in one.edits if one.span.slot in COMPLETED and not isinstance(e, Remove))
     taken = [one for one in meant if one.edits and one.span.slot not in LEFT_TO_RULES | COMPLETED]
     if any(one.span.slot not in FIRST for one in taken):
@@ -70,6 +73,12 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
         taken = [one for one in taken if one.span.slot in FIRST or known.isdisjoint(fields_of(one.edits))]
     edits = tuple(edit for one in taken for edit in one.edits)
     return TakenWishes(edits, blanked(text, wishes.spans, taken) if taken else text, sizes)
+
+
+def whole_command(text: str, span: Span) -> Span:
+    """A span of a command that ends in an option, with the value behind it."""
+    value = VALUE_BEHIND.match(text, span.end) if span.slot in COMMANDS and OPTION_LAST.search(span.text) else None
+    return replace(span, end=value.end(), text=text[span.start : value.end()]) if value else span
 
 
 def fields_of(edits: Iterable[Edit]) -> frozenset[str]:
