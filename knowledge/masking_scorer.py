@@ -43,9 +43,10 @@ QUOTES = frozenset("\"'`“„«「")
 OPENING_SIGNS = "".join(QUOTES) + "*"
 # What else than a word of a secret makes a line worth a look.
 LOOKS_TOO = (
-    r"auth|\bcode|c[oó]digo|codice|\bsid\b|\bsig\b|signature|licen[cs]e|lizenz|dsn|community|com2sec|webhook|recovery|backup|reset|\broot\b"
-    r"|2fa|mfa|unlock|phrase|login|log in|log on|\buser|root/|benutzer|kennung|usuario|utente|utilisateur|anmeld|einlog|logge"
-    r"|melde|connecte|acceder|bmc|vpn|wlan|denied|tried|\baccount|setuser|\becho\b|printf|expired|refused|reject"
+    r"auth|\bcode|c[oó]digo|codice|\bsid\b|\bsig\b|signature|licen[cs]e|lizenz|dsn|community|com2sec|webhook|recovery|backup"
+    r"|reset|\broot\b"
+    r"|2fa|mfa|unlock|phrase|login|log in|log on|\buser|root/|benutzer|kennung|usuario|utente|utilisateur|anmeld|einlog"
+    r"|logge|melde|connecte|acceder|bmc|vpn|wlan|denied|tried|\baccount|setuser|\becho\b|printf|expired|refused|reject"
     r"|unauthorized|forbidden|\b40[13]\b|serial|activat|console|idrac|wi-?fi|[/ ]u(?:ser)?:|\bconnect|\bsudo|\btype"
     r"|tippe|tapé|entro\b|answer|unseal|hmac|fernet|[a-z]{3,}\d*[!#?*&%+$][a-z0-9]"
     r"|client\(|kinit|snmp|\s-[kKcWst]\s|\s-[pPwa]\s?[\"']?\S|账号|用户|登录"
@@ -498,7 +499,8 @@ def closing(line: str, end: int) -> str:
 
 @lru_cache(1 << 12)
 def may_be(value: str) -> bool:
-    return value.isdigit() or is_given(value) or (" " in value and (value[0].isalpha() or GROUPS.fullmatch(value) is not None))
+    several = " " in value and (value[0].isalpha() or GROUPS.fullmatch(value) is not None)
+    return value.isdigit() or is_given(value) or several
 
 
 def is_foreign(value: str) -> bool:

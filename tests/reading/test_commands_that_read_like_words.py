@@ -63,3 +63,12 @@ def test_a_command_that_nobody_knows_does_not_end_a_script(line: str, gap: str) 
 def test_two_scripts_with_words_between_stay_two() -> None:
     message = take_apart(f"{SCRIPT}srun python a.py\n\nsecond one\n\n{SCRIPT}srun python b.py")
     assert "second one" in message.words
+
+
+@pytest.mark.parametrize(
+    "words", ["isambard ai. leave out --gradient_checkpointing, lr to 2e-6", "on lumi, add --seed 3 and take off --amp"]
+)
+def test_an_order_with_options_below_a_script_is_none_of_its_lines(words: str) -> None:
+    script = "#!/bin/bash\n#SBATCH -N 1\nmodule load x\n\nsrun python train.py --lr 1e-5 \\\n    --max_steps 20000"
+    message = take_apart(f"{script}\n\n{words}")
+    assert (message.words, message.scripts[0].text.strip()) == (words, script)
