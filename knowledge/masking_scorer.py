@@ -60,8 +60,10 @@ RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\
 CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
 # Words and a number joined by signs of equality, which assigns nothing.
 CHAINED = re.compile(r"[A-Za-z]{3,15}=[A-Za-z]{3,15}=\d{1,4}(?![\w=])")
-# What a variable of capitals is given to the end of its line, brackets and all.
-GIVEN = re.compile(r"[ \t]*(?:export |set )?[A-Z][A-Z0-9_]{2,40}=((?!\S*\$[({])[^\s\"'`]*[()\[\]{}][^\s\"'`]*)[ \t]*$")
+# What a name is given to the end of its line, brackets and signs of equality and all.
+GIVEN = re.compile(
+    r"[ \t]*(?:export |set )?[A-Za-z][\w.-]{2,40} ?[=:] ?((?!\S*\$[({])[^\s\"'`=:][^\s\"'`]*[=()\[\]{}][^\s\"'`]*)[ \t]*$"
+)
 SETENV = re.compile(r"\bsetenv \w{1,40} [\"']$")
 # What a prompt for a password asks for, and what is typed there, which is one as a whole.
 ASKS = r"(?:password|passphrase|passwort|kennwort)[^:\n]{0,40}:\s"
@@ -112,8 +114,6 @@ PROMPT = re.compile(
 )
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
-# What is judged without a telling word in its line, too.
-STRANGE = frozenset(("sign", "kinds3", "kinds4"))
 # Forms that no password has; whatever is said beside them.
 NEVER = frozenset(("address", "file", "var", "option", "assign", "call", "mail", "date", "place"))
 # Those of letters and digits alone.
@@ -456,7 +456,7 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
         tells = tuple([tell for first, _, tell in reversed(before) if one - first < BEFORE])
         near = words[at : at + MOST_BEHIND]
         behind = tuple([tell for first, last, tell in near if first >= other and last < other + BEHIND])
-        said = (telling or not STRANGE.isdisjoint(more)) and (name not in PLAIN or announced(tells, behind))
+        said = (telling or "sign" in more) and (name not in PLAIN or announced(tells, behind))
         bare = raw.rstrip()
         opened = bare[-1:] if bare and bare[-1] in OPENING_SIGNS else ""
         bare = bare.rstrip(OPENING_SIGNS) if opened else raw
@@ -487,7 +487,9 @@ def form_there(line: str, start: int, end: int, name: str) -> str:
         return "tokenlike"
     if name not in ("assign", "call"):
         return name
+    whole_value = GIVEN.match(line)
     given = is_quoted_value(line, start) and line[end : end + 1] in QUOTES
+    given = given or (whole_value is not None and whole_value.span(1) == (start, end))
     return "signs" if given or ASKED.search(line, 0, start) else name
 
 

@@ -65,6 +65,11 @@ FIRST_TRIES = (
         "9 of 200",
     ),
     ("blind, what a centre's users paste, after mending on that too, 2026-11-29, first try", "324 of 330", "8 of 200"),
+    (
+        "blind, two centres, one in seven odd, after mending on that too, 2026-11-29, first try",
+        "320 of 331",
+        "16 of 200",
+    ),
 )
 
 
