@@ -51,7 +51,7 @@ TALK = re.compile(
     re.I,
 )
 # A stop or a comma between words: no command that is not known is written so.
-CLAUSES = re.compile(r"[a-z)]{2,}[.,;] [A-Za-z]\w+ .{3,}")
+CLAUSES = re.compile(r"(?=[^$|&<>{}`;]*$).*?[a-z)]{2,}[.,] [A-Za-z]\w+ .{3,}")
 # A program's name and a few plain words.
 COMMAND = re.compile(r"[a-z~./][\w.+/~-]*(?: [\w.+/~@%-]+){0,4}")
 ASKS = re.compile(r"[?\uff1f](?:\s|$)")
@@ -584,7 +584,7 @@ def is_sentence(line: str) -> bool:
         and len({one.lower() for one in SMALL_WORDS.findall(QUOTED.sub(" ", text))}) > 1
     ):
         return True
-    if CLAUSES.search(QUOTED.sub(" ", text)) and not (shell().match(line) or PRINTS.match(line) or called):
+    if CLAUSES.match(QUOTED.sub(" ", text)) and not (shell().match(line) or PRINTS.match(line) or called):
         return True
     marks = SHELL_MARK.search(re.sub(r"(?<=\w)-(?=\w)", "", text))
     return is_talk(line) or (not marks and sum(word.strip(",.;:!?'").isalpha() for word in text.split()) >= 4)
