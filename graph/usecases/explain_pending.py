@@ -6,19 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open_names, to_put_in
+from graph.waiting.case import Fact, WaitCase, WaitingNote, filled, known_values, open_names, to_put_in
 from graph.waiting.elsewhere import own_names, would_take
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import not_told, notes_of, seen
-from graph.waiting.in_language import answer_in
+from graph.waiting.in_language import answer_in, labels, spoken_facts
 from graph.waiting.languages import language_of, verdict_in
 from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import alike, is_anothers, jobs_meant, named_by, read_jobs, speaker
 from graph.waiting.no_job import refused, spoken_id, told_without_job
-from graph.waiting.others_seen import own_beside, submit_room
+from graph.waiting.others_seen import one_by_one, own_beside, submit_room
 from graph.waiting.script_change import script_diff, script_in
-from graph.waiting.spoken import listed, spoken_lines
+from graph.waiting.spoken import listed, moment_of, spoken_date, spoken_lines
 from graph.waiting.verdict import reason_of
 from graph.waiting.words import tables
 from knowledge.cluster import Cluster
@@ -47,6 +47,8 @@ class PendingAnswer:
     look: tuple[Step, ...]
     change: tuple[Step, ...]
     document: Document
+    language: str = ""
+    """The language of the document; empty: English."""
 
 
 def explain_pending(
@@ -118,17 +120,31 @@ def with_alike(
     """The answer with the other jobs that wait for the same reason, which are not told of one by one."""
     heads = {id(one.job) for one in groups}
     alike = [
-        job.id
+        job
         for job in meant
         if job.phase == "waiting" and id(job) not in heads and waits_alike(job, told.job) and job.id.strip()
     ]
     if not alike or told.job.phase != "waiting":
         return answer
-    says = f"The same holds for {listed(alike, 8)}."
+    names = listed([job.id for job in alike], 8)
+    says = f"{names} {'waits' if len(alike) == 1 else 'wait'} for the same reason."
+    facts = [Fact("alike", ", ".join(job.id for job in alike[:8]))]
     if answer.starts != told.found.reason.starts and answer.kind != "config":  # by what this one asks for
         word = told.found.reason.word
-        says = f"Also held by `{word}`: {listed(alike, 8)}; what each asks for decides, name it to hear of it."
-    return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
+        says = f"Also held by `{word}`: {names}; what each asks for decides, name it to hear of it."
+    planned = {job.id: job.start for job in alike if moment_of(job.start)} if answer.starts == "yes" else {}
+    if planned:
+        says += f" Planned: {listed([f'{one} for {spoken_date(start)}' for one, start in planned.items()], 8)}."
+        facts.append(Fact("planned", ", ".join(f"{one}: {start}" for one, start in planned.items())))
+    if answer.kind == "limit-aggregate" and (turns := one_by_one(told, alike)):
+        says, facts = f"{says} {turns}", [*facts, Fact("in-turn")]
+    return with_line(answer, says, facts)
+
+
+def with_line(answer: PendingAnswer, says: str, facts: Sequence[Fact]) -> PendingAnswer:
+    """The answer with one more line, in its own language."""
+    line = spoken_facts(facts, labels()[answer.language]) if answer.language else says
+    return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(line),)))
 
 
 def waits_alike(job: QueuedJob, told: QueuedJob) -> bool:
@@ -140,9 +156,9 @@ def with_rest(answer: PendingAnswer, rest: Sequence[WaitCase]) -> PendingAnswer:
     """The last answer with the jobs that are not told of, by id and reason."""
     if not rest:
         return answer
-    names = listed([f"{case.job.id} (`{case.found.reason.word}`)" for case in rest], 8)
-    says = f"Waiting for other reasons: {names}; name one of them to hear of it."
-    return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
+    each = [f"{case.job.id} (`{case.found.reason.word}`)" for case in rest]
+    says = f"Waiting for other reasons: {listed(each, 8)}; name one of them to hear of it."
+    return with_line(answer, says, [Fact("other-reasons", ", ".join(each[:8]))])
 
 
 def one_for_each(cases: Sequence[WaitCase]) -> list[WaitCase]:
@@ -217,7 +233,8 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     parts += [Paragraph("To look further:"), Steps(look)] if look else []
     waits = kind not in ("client-error", "no-job", "not-waiting")
     document = Document(tuple(parts))
-    if own and waits and kind != "ended" and reason.word != "unknown":
+    in_own = bool(own) and waits and kind != "ended" and reason.word != "unknown"
+    if in_own:
         document = answer_in(language, own, case, notes, change, look, any(line == KEEP for line in says))
     return PendingAnswer(
         case.job.id.strip(),
@@ -228,6 +245,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
         look,
         change,
         document,
+        language if in_own else "",
     )
 
 

@@ -97,7 +97,8 @@ def held_by(job: QueuedJob) -> dict[str, float]:
         "billing": "",
     }
     found = {of: value for of, text in fields.items() if (value := amount(of, text)) is not None}
-    found |= tres(printed("ReqTRES") or printed("AllocTRES") or printed("tres_req_str"))
+    # `TRES` is what older releases of Slurm print for both.
+    found |= tres(printed("ReqTRES") or printed("AllocTRES") or printed("TRES") or printed("tres_req_str"))
     if "mem" not in found and (each := size(printed("MIN_MEMORY"))):
         found["mem"] = each * (job.nodes or 1)
     told = GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE") or printed("GRES"))
@@ -115,6 +116,16 @@ def held_by(job: QueuedJob) -> dict[str, float]:
         parts = re.findall(r"(?:(\d+)\*)?[A-Za-z][\w.-]*", job.where)
         found["slot"] = sum(int(number or 1) for number in parts)
     return found | {"jobs": 1}
+
+
+def held_in(case: WaitCase, job: QueuedJob) -> dict[str, float]:
+    """What one job of the paste holds; GPUs also by what the person says that a node has."""
+    from graph.waiting.limits_said import on_a_node_said
+
+    found = held_by(job)
+    if "gpu" not in found and job.nodes and (each := on_a_node_said(case, "gpu")):
+        found["gpu"] = job.nodes * each
+    return found
 
 
 def request_of(case: WaitCase) -> Mapping[str, float]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from graph.waiting.amounts import held_by, request_of, spoken_amount
+from graph.waiting.amounts import held_in, request_of, spoken_amount
 from graph.waiting.case import WaitCase
 from graph.waiting.limit_tables import LimitSeen
-from graph.waiting.limits_told import held_together, limits_meant, running_of, spoken_of
+from graph.waiting.limits_told import amount_asked, counted_of, held_together, limits_meant, running_of, spoken_of
 from graph.waiting.spoken import listed, running_job, time_to_end
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import spoken_time
@@ -22,8 +22,10 @@ class Holder:
     """A running job that counts against the limit; what it holds and the seconds to its end, where they are printed."""
 
     job: QueuedJob
-    amount: float | None
+    held: float | None
     left: float | None
+    amount: float | None
+    """What counts of it: what it holds, or that x the minutes that it may still run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class LimitSum:
     asked: float | None
     used: float | None
     holders: tuple[Holder, ...]
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether what counts gets less as the jobs run on."""
+        return self.limit is not None and self.limit.counts == "run-minutes"
 
     @property
     def short(self) -> float | None:
@@ -61,14 +68,14 @@ class LimitSum:
         for user in dict.fromkeys(one.job.user for one in self.holders):
             own = [one for one in self.holders if one.job.user == user]
             each = [one.amount for one in own]
-            several = len(own) > 1 and None not in each and self.of != "jobs"
+            several = len(own) > 1 and None not in each and self.of != "jobs" and not self.shrinks
             sum_of = f" {spoken_amount(self.of, sum(one or 0 for one in each))} by" if several else ""
             found.append(f"{user or 'one'}:{sum_of} {listed([self.told(one) for one in own])}")
         return listed(found)
 
     def told(self, one: Holder) -> str:
-        known = one.amount is not None and self.of not in ("", "jobs", "node", "time")
-        return running_job(one.job, spoken_amount(self.of, one.amount) if known and one.amount else "")
+        known = self.of not in ("", "jobs", "node", "time")
+        return running_job(one.job, spoken_amount(self.of, one.held) if known and one.held else "")
 
     def when(self) -> str:
         """Which of them has to end, and by when that is at the latest."""
@@ -87,6 +94,8 @@ class LimitSum:
     def at_the_latest(self) -> str:
         """By when running jobs have given back enough by their time limits."""
         ends = sorted(((one.left, one) for one in self.holders if one.left is not None), key=lambda pair: pair[0])
+        if self.shrinks and (soon := self.shrunk()) is not None:
+            return f" By their time limits they have run down far enough in {spoken_time(soon)} at the latest."
         gone: list[str] = []
         for left, one in ends:
             gone.append(one.job.id)
@@ -95,6 +104,19 @@ class LimitSum:
                 return f" By its time limit {one.job.id} frees enough in {spoken_time(left)} at the latest."
         return f" The first to end is {ends[0][1].job.id}, in {spoken_time(ends[0][0])} at the latest." if ends else ""
 
+    def shrunk(self) -> float | None:
+        """The seconds until running jobs have run down what is too much; None where one of them does not tell."""
+        over, passed = self.short, 0.0
+        ends = sorted((one.left, one.held) for one in self.holders if one.left is not None and one.held)
+        if over is None or over <= 0 or len(ends) < len(self.holders):
+            return None
+        for at, (left, _) in enumerate(ends):
+            each_minute = sum(held for _, held in ends[at:])
+            if over <= each_minute * (left - passed) / 60:
+                return passed + over / each_minute * 60
+            over, passed = over - each_minute * (left - passed) / 60, left
+        return None
+
 
 def limit_sum(case: WaitCase) -> LimitSum:
     """The sum for the limit that the job's reason speaks of."""
@@ -102,8 +124,12 @@ def limit_sum(case: WaitCase) -> LimitSum:
     limit = next((one for one in limits_meant(case) if one.counts == counts), None)
     of = limit.of if limit else of
     running = running_of(case, limit.per if limit and limit.per in ("user", "account") else "")
-    holders = tuple(Holder(job, held_by(job).get(of), time_to_end(job)) for job in running)
+    told = ((job, held_in(case, job).get(of)) for job in running)
+    holders = tuple(
+        Holder(job, held, time_to_end(job), counted_of(case, job, limit) if limit else held) for job, held in told
+    )
     used = None if limit is None else limit.used if limit.used is not None else held_together(case, limit)
-    if counts != "held":
+    if counts not in ("held", "run-minutes"):
         return LimitSum(of, None, None, None, holders)
-    return LimitSum(of, limit, 1.0 if of == "jobs" else request_of(case).get(of), used, holders)
+    asked = 1.0 if of == "jobs" else amount_asked(limit, request_of(case), case) if limit else None
+    return LimitSum(of, limit, request_of(case).get(of) if limit is None and of != "jobs" else asked, used, holders)

@@ -12,24 +12,24 @@ from dataclasses import replace
 
 from graph.waiting.amounts import (
     bare_amount,
-    gpus_each,
-    held_by,
+    held_in,
     noun_of,
     on_one_node,
     request_of,
     resource_of,
     spoken_amount,
 )
+from graph.waiting.budgets import budget_note, whole
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import SERVER, LimitSeen, balances, limits_pasted
 from graph.waiting.limits_said import each_said, used_by_each
-from graph.waiting.spoken import listed
+from graph.waiting.spoken import listed, time_to_end
 from graph.waiting.words import tables
 from knowledge.document import Step
 from knowledge.schedulers.limit_words import Counts
 from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.records import QueuedJob
-from knowledge.schedulers.times import asked_time, slurm_time
+from knowledge.schedulers.times import slurm_time
 
 LESS = {(name, of): command for name, each in tables()["less"].items() for of, command in each.items()}
 OPTION: Mapping[str, str] = tables()["option"]
@@ -61,7 +61,14 @@ def limits_meant(case: WaitCase) -> list[LimitSeen]:
     else:
         full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
-    return limits
+    return [with_use(case, limit) for limit in limits]
+
+
+def with_use(case: WaitCase, limit: LimitSeen) -> LimitSeen:
+    """A limit on the time that running jobs may still take, with what those of the paste hold of it."""
+    if limit.counts != "run-minutes" or limit.used is not None or limit.per == "job":
+        return limit
+    return replace(limit, used=held_together(case, limit))
 
 
 def fact_of(case: WaitCase, limit: LimitSeen, asked: float | None) -> Fact:
@@ -312,65 +319,6 @@ def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waiti
     return WaitingNote(says, do=(more,), only=True)
 
 
-def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
-    """Size x time beside what is left of a budget (or of what running jobs may have together still to run)."""
-    of, request = limit.of, request_of(case)
-    scale = 3600 if of == "time" else 60
-    unit = "hours" if of == "time" else f"{noun_of(of).removesuffix('s')} hours"
-    left, used = (
-        limit.most if limit.left is None else limit.left,
-        f" of {whole(limit.most / scale)}" if limit.used else "",
-    )
-    # A budget without what is used of it tells nothing of what is left.
-    in_all = limit.left is None and limit.per != "job" and limit.counts == "minutes"
-    if asked is None:
-        if in_all:
-            return WaitingNote(f"The budget is {whole(left / scale)} {unit} in all; what is used of it is not shown.")
-        return WaitingNote(f"By what is printed {whole(left / scale)}{used} {unit} are left.")
-    nodes, size, hours = request.get("node", 1), request.get(of, 1), request.get("time", 0) / 3600
-    each = f" x {size / nodes:g} {noun_of(of)}" if of not in ("node", "time") else ""
-    says = f"{spoken_amount('node', nodes)}{each} x {hours:g} h = {whole(asked / scale)} {unit}"
-    if of == "gpu" and "gpu" not in held_by(case.job) and not gpus_each(case):
-        says = f"{says} (if it takes all GPUs of its nodes)"
-    if limit.unit_unread and asked <= left:
-        return WaitingNote(f"{says}; {whole(left / scale)} hours are told as left: enough, if they are {unit}.")
-    if asked <= left:
-        allowed = "is what one job may have at most" if limit.per == "job" else "are left"
-        allowed = "are the budget in all, and what is used of it is not shown" if in_all else allowed
-        return WaitingNote(f"{says}; {whole(left / scale)}{used} {allowed}.")
-    fit = left / scale / (1 if of == "time" else size)
-    if limit.per == "job":
-        return above_minutes(case, limit, f"{says} ({asked:,.0f} minutes)", fit)
-    sure = f"if those are {unit}: " if limit.unit_unread else ""
-    text = f"{sure}with {spoken_amount('node', nodes)} ask for at most {int(fit * 4) / 4:g} h, or take fewer nodes"
-    do = Step(text, shorter(case, fit))
-    if limit.unit_unread:
-        says = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit}."
-        return WaitingNote(says, do=(do,) if fit >= 0.25 else ())
-    held = case.found.reason.kind == "limit-budget" and limit.counts != "run-minutes"
-    end = "" if not held else ": as it is it never starts, until the allocation is filled up"
-    short = f" ({whole((asked - left) / scale)} short)"
-    says = f"{says}, more than the {whole(left / scale)}{used} that are left{short}{end}."
-    return WaitingNote(says, do=(do,) if fit >= 0.25 else (), only=limit.counts == "minutes" and fit >= 0.25)
-
-
-def shorter(case: WaitCase, hours: float) -> str:
-    """The command that sets a time of so many hours, in quarters of one; empty where none is known."""
-    seconds = int(hours) * 3600 if hours >= 10 else int(hours * 4) * 900
-    time = asked_time(case.job.scheduler, seconds)
-    return LESS[case.job.scheduler, "time"].format(time) if case.job.id.strip() else ""
-
-
-def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> WaitingNote:
-    """Size x time of this one job above what one job may have: the time that fits this size."""
-    place = case.found.limit.set_on if case.found.limit else "account"
-    most = f"{whole(limit.most / 60)} ({limit.most:,.0f} minutes)"
-    text = f"with this size ask for at most {int(hours * 4) / 4:g} h, or take a smaller size"
-    do = Step(text, shorter(case, hours))
-    says = f"{says}; the {'QOS' if place == 'qos' else place} allows one job {most}."
-    return WaitingNote(says, starts="no", do=(do,) if hours >= 0.25 else (), only=hours >= 0.25)
-
-
 def budget_beside(case: WaitCase) -> WaitingNote | None:
     """The hours asked for beside a balance of the same paste, where it is not the budget that holds the job."""
     if case.found.reason.kind not in ("wait", "node", "limit-aggregate"):
@@ -381,11 +329,6 @@ def budget_beside(case: WaitCase) -> WaitingNote | None:
         return None
     note = budget_note(case, limit, asked)
     return WaitingNote(f"Beside that, the budget: {note.says}", do=note.do, facts=(fact_of(case, limit, asked),))
-
-
-def whole(value: float) -> str:
-    """`100,000`, `14.7`: a number of hours without needless digits."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
@@ -400,10 +343,19 @@ def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
     narrowed = bool(limit.owner) and all(limit.owner == getattr(job, limit.per, "") for job in running)
     if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts or narrowed):
         return None
-    each = [held_by(job).get(limit.of) for job in running]
+    each = [counted_of(case, job, limit) for job in running]
     if not each:
         return used_by_each(case, limit.of)
     return sum(one for one in each if one is not None) if None not in each else None
+
+
+def counted_of(case: WaitCase, job: QueuedJob, limit: LimitSeen) -> float | None:
+    """What counts of a running job: what it holds, or that x the minutes that it may still run."""
+    held = held_in(case, job).get(limit.of)
+    if limit.counts != "run-minutes" or held is None:
+        return held
+    left = time_to_end(job)
+    return None if left is None else held * left / 60
 
 
 def running_of(case: WaitCase, whose: str) -> list[QueuedJob]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from graph.waiting.amounts import bare_amount, held_in
 from graph.waiting.case import Fact, WaitCase, WaitingNote, filled, parent_ids
 from graph.waiting.limit_sum import limit_sum
 from graph.waiting.limit_tables import limits_pasted
@@ -229,6 +230,19 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
         f"{counted(case, whose)} {says} {sums.when()}".strip(),
         do=talk_to(case, running) if whose == "account" else (),
     )
+
+
+def one_by_one(case: WaitCase, alike: Sequence[QueuedJob]) -> str:
+    """That it and the others that wait for the same limit do not fit below it together."""
+    sums = limit_sum(case)
+    own, other = sums.asked, next(filter(None, (held_in(case, job).get(sums.of) for job in alike)), None)
+    if sums.limit is None or sums.limit.counts != "held" or sums.of == "jobs" or not own or not other:
+        return ""
+    most, both = sums.limit.most, bare_amount(sums.of, own + other)
+    if own + other <= most:
+        return ""
+    together = f"{bare_amount(sums.of, own)} + {bare_amount(sums.of, other)} = {both}"
+    return f"They run one after the other: {together} together is more than {bare_amount(sums.of, most)}."
 
 
 def counted(case: WaitCase, whose: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from knowledge.data_file import read_data
 from knowledge.schedulers.blocks import LineBlock, read_pairs
 from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob, job_columns, read_job, whole_number
+from knowledge.schedulers.times import printed_seconds
 from knowledge.word_lists import word_set
 
 _DATA: Mapping[str, Any] = read_data(Path(__file__).with_name("slurm_columns.yaml"))
@@ -81,7 +82,7 @@ def queue_job(fields: Fields) -> QueuedJob:
     listed = (row.get("NODELIST") or row.get("SCHEDNODES", "")).replace("(null)", "")
     bracketed = shown.startswith("(")
     waits = bracketed or row.get("REASON", "None") != "None"
-    return read_job(
+    job = read_job(
         "slurm",
         fields,
         QUEUED,
@@ -91,6 +92,10 @@ def queue_job(fields: Fields) -> QueuedJob:
         where=listed or ("" if bracketed else shown),
         depends=row.get("DEPENDENCY", "").replace("(null)", ""),
     )
+    if job.limit is not None or job.phase != "waiting":
+        return job
+    # Of a job that has not begun the time that is left (`%L`) is its whole limit.
+    return replace(job, limit=printed_seconds(row.get("TIME_LEFT", "")))
 
 
 def accounted_job(fields: Fields) -> QueuedJob:
