@@ -74,12 +74,22 @@ def no_output_yet(case: WaitCase) -> str:
     if case.job.phase != "running" or not EMPTY.search(case.words):
         return ""
     soon = case.job.elapsed is not None and case.job.elapsed < SOON
+    late = not soon and case.job.elapsed is not None
     begun = f"After {spoken_time(case.job.elapsed)} an" if soon and case.job.elapsed is not None else "An"
     normal = "is normal" if soon else "may still be normal"
     return (
         f"{begun} empty file {normal}: modules and data are being loaded, and Python keeps its lines back "
         "(`python -u` or PYTHONUNBUFFERED=1 lets them through at once)."
+    ) + (hangs(case) if late else "")
+
+
+def hangs(case: WaitCase) -> str:
+    """How to tell a run that hangs from one that only keeps its lines back."""
+    inside = {"slurm": f"`srun --jobid={case.job.id} --overlap -n 1 nvidia-smi` (or `top -bn1`)"}.get(
+        case.job.scheduler
     )
+    look = inside or f"`nvidia-smi` or `top`{f' on {case.job.where}' if case.job.where else ' on its node'}"
+    return f" It may hang all the same: {look} shows whether it computes."
 
 
 # Seconds in which loading a program and its data is nothing unusual.

@@ -11,7 +11,9 @@ from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
 from graph.waiting.limits_told import LESS, limit_note
+from graph.waiting.limits_said import needs_said
 from graph.waiting.moments_said import Beginning, beginning_said, now_before
+from graph.waiting.own_fields import with_room
 from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date
 from knowledge.cluster import Cluster
 from knowledge.document import Step
@@ -205,9 +207,19 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
         do = Step("nothing; a shorter time keeps that chance open for longer")
         chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
         return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True, facts=facts)
-    soon = "if nodes are free soon (each hour of waiting takes one away)"
-    less = f"Less than that may start before it, {soon}; else it starts by itself after it."
-    return WaitingNote(f"{says} {compared} {less}", time_before(case, left), facts=facts)
+    return WaitingNote(f"{says} {compared} {may_fit(case, left)}", time_before(case, left), facts=facts)
+
+
+def may_fit(case: WaitCase, left: float) -> str:
+    """Whether less time may start before the maintenance: by what the person says that it needs, where that is told."""
+    needs, after = needs_said(case), "else it starts by itself after it"
+    room = with_room(needs) if needs else 0.0
+    if needs and needs > left:
+        return f"The {in_hours(needs)} that you say it needs do not fit before it: it starts by itself after it."
+    if needs and room < left - SPARE:
+        fits = f"with {in_hours(room)} asked for it can still start before it, within {in_hours(left - room)}"
+        return f"{fits[0].upper()}{fits[1:]} and if nodes are free; {after}."
+    return f"Less than that may start before it, if nodes are free soon (each hour of waiting takes one away); {after}."
 
 
 def until_facts(begins: Beginning, limit: float) -> tuple[Fact, ...]:
@@ -272,7 +284,8 @@ def time_before(case: WaitCase, left: float) -> dict[str, str]:
     """The time that ends some minutes before, as its scheduler takes it."""
     if left <= 2 * SPARE:
         return {}
-    return {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, left - SPARE)}
+    needs, most = needs_said(case), left - SPARE
+    return {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, min(with_room(needs), most) if needs else most)}
 
 
 def in_hours(seconds: float) -> str:
@@ -303,10 +316,11 @@ def licences(case: WaitCase) -> WaitingNote | None:
             return WaitingNote(
                 (
                     f"The licence {name} has {none}. Where a file system is counted as a licence (it is no program's "
-                    f"then), that means that {name} is taken out or down; it starts when that is back."
+                    f"then), that means that {name} is taken out or down; it starts only when staff bring it back."
                 ),
                 do=(do,),
                 only=True,
+                starts="depends",
             )
     asked = (case.job.printed("Licenses") or case.job.printed("LICENSES")).replace("(null)", "")
     wanted = licences_of(asked)
@@ -333,7 +347,12 @@ def licences(case: WaitCase) -> WaitingNote | None:
             f"By what you pasted they are held by {listed(holders)}; it starts when enough of them are given back."
         )
         facts.append(Fact("running", ", ".join(holders)))
-    return WaitingNote(" ".join(says), facts=tuple(facts)) if says else None
+    if not facts:
+        return WaitingNote(" ".join(says)) if says else None
+    says += [] if holders else ["It starts when jobs that hold it end; when that is does not stand here."]
+    held = Step("who holds licences, and how long at most", 'squeue -t R -o "%i %u %W %L"')
+    do = (held, Step("leave out of `-L` what the job does not use"))
+    return WaitingNote(" ".join(says), facts=tuple(facts), do=do, only=True)
 
 
 def licences_of(text: str) -> dict[str, int]:

@@ -91,7 +91,8 @@ def joined(tellings: Sequence[QueuedJob]) -> QueuedJob:
     same = [job for job in tellings if job.phase in (now, "unknown")]
     older = [job for job in tellings if job.phase not in (now, "unknown")]
     first = next((job for job in same if job.phase == now), same[0])
-    ran = tuple(("EarlierState", job.state) for job in older if job.phase == "ended")
+    ended = [job for job in older if job.phase == "ended"]
+    ran = tuple(pair for job in ended for pair in (("EarlierState", job.state), ("EarlierEnd", job.printed("End"))))
     values: dict[str, Any] = {
         field.name: filled_in(field.name, (first, *same, *(older if field.name in LASTING else ())))
         for field in fields(first)
@@ -104,7 +105,9 @@ def joined(tellings: Sequence[QueuedJob]) -> QueuedJob:
 def filled_in(name: str, tellings: Sequence[QueuedJob]) -> object:
     """The first of the tellings' values that is printed."""
     empty = getattr(tellings[0], name)
-    return next((value for job in tellings if (value := getattr(job, name)) not in ("", None)), empty)
+    # The accounting prints `None` for every job that has not begun.
+    nothing = ("", None, "None") if name == "reason" else ("", None)
+    return next((value for job in tellings if (value := getattr(job, name)) not in nothing), empty)
 
 
 def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJob]:

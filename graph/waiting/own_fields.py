@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from graph.waiting.amounts import request_of
+from graph.waiting.amounts import amount, on_one_node, request_of, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limits_said import needs_said
 from graph.waiting.moments_said import now_before
@@ -30,8 +30,9 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     word = case.found.reason.word
     if earlier := case.job.printed("EarlierState"):
         by = ", for a job of higher priority" if state_name(earlier) == "PREEMPTED" else ""
+        when = f" {spoken_date(end)}" if moment_of(end := case.job.printed("EarlierEnd")) else ""
         return WaitingNote(
-            f"It ran before: that run ended as {state_name(earlier)}{by}, and it was put back into the queue. "
+            f"It ran before: that run ended{when} as {state_name(earlier)}{by}, and it was put back into the queue. "
             "It starts anew, or at its last checkpoint where the script goes on from one."
         )
     if word == "BeginTime" and not count and re.search(r"(?i)preempt|requeue|was running|ran before|again", case.words):
@@ -51,24 +52,38 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     ):
         return None
     if int(count) == 0:
-        return (
-            WaitingNote("It has not run before (Restarts=0), so its start time was given with `--begin`.")
-            if word == "BeginTime"
-            else None
-        )
+        return never_ran(word)
     field = "Restarts" if case.job.scheduler == "slurm" else "run_count"
+    if word == "too-many-attempts":
+        return WaitingNote(f"PBS tried to start it {count} times (run_count={count}), and each start failed.")
     begun = f"It ran before and was put back {count} time{'s' if int(count) > 1 else ''} ({field}={count})"
     command = f"sacct -D -X -j {case.job.id} -o JobID,State,ExitCode,NodeList,Start,End"
     log = Step("read the log of the earlier run: why it was put back stands there", command)
     if word == "BeginTime":
         return WaitingNote(
-            f"{begun}; a job that is put back waits about two minutes, so `--begin` has nothing to do with it. "
+            f"{begun}: its node failed, a job of higher priority took it (preemption), or somebody requeued it. A job "
+            "that is put back waits about two minutes, so `--begin` has nothing to do with it. "
             "It starts anew, or at its last checkpoint where the script goes on from one.",
             instead="it was put back into the queue after it had run, and may start again in about two minutes",
             do=(log,),
             only=True,
         )
     return WaitingNote(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
+
+
+def never_ran(word: str) -> WaitingNote | None:
+    """What is ruled out by Restarts=0."""
+    not_yet = "(it has not run before: Restarts=0)"
+    if word == "BeginTime":
+        says = f"its earliest start lies in the future; that was given with `--begin` {not_yet}"
+        return WaitingNote(instead=says, facts=(Fact("by-begin"),))
+    if word == "JobHeldUser":
+        says = (
+            f"it has a user hold: set by `scontrol hold` or `sbatch -H`, or by a coordinator of the account {not_yet}"
+        )
+        free = Step("release it (its owner or a coordinator can)", "scontrol release <JOBID>")
+        return WaitingNote(instead=says, do=(free,), only=True, facts=(Fact("why JobHeldUser"),))
+    return None
 
 
 LAUNCH = re.compile(r"(?i)\b(?:launch|start|prolog)\w*\b")
@@ -146,7 +161,8 @@ def begin_time(case: WaitCase) -> WaitingNote | None:
     if when and case.found.reason.word == "start time":
         clock = when[1] or when[2]
         says = f"Its earliest start is {clock}; from then on it is queued by itself."
-        return WaitingNote(says, facts=(Fact("start", clock),))
+        own = "it waits for its own start time (`-a`)" if case.job.scheduler == "pbs" else ""
+        return WaitingNote(says, instead=own, facts=(Fact("start", clock),))
     return None
 
 
@@ -197,7 +213,9 @@ def own_start(case: WaitCase, begins: datetime, printed: str) -> WaitingNote:
 def from_now(begins: datetime, case: WaitCase) -> str:
     """`, 3 days 22 h from then` where the paste tells when it was printed."""
     now = now_before(begins, case)
-    when = "when this was printed" if seen_at(case) else "now"
+    seen = seen_at(case)
+    when = "the scheduler's last look at it" if seen == case.job.printed("LastSchedEval") else "when this was printed"
+    when = when if seen else "now"
     return f", {spoken_time((begins - now).total_seconds())} from {when}" if now and now < begins else ""
 
 
@@ -270,12 +288,17 @@ def spoken_eta(eta: str) -> str:
     return f"{eta[:-1]} {units[eta[-1]]}" if eta[-1] in units and eta[0].isdigit() else eta
 
 
+def with_room(needs: float) -> float:
+    """A fifth more than the run needs, in whole hours."""
+    return -(-needs * 1.2 // 3600) * 3600
+
+
 def needed_time(case: WaitCase) -> WaitingNote | None:
     """The time that the run needs by the person's words, with some room, as the shorter time to ask for."""
     needs, asked = needs_said(case), request_of(case).get("time")
     if not needs or not asked or case.job.phase not in ("waiting", "unknown"):
         return None
-    room = -(-needs * 1.2 // 3600) * 3600
+    room = with_room(needs)
     if room >= asked:
         return None
     says = f"By what you say it needs {spoken_time(needs)}: {spoken_time(room)} leave some room."
@@ -297,7 +320,11 @@ def since(case: WaitCase) -> WaitingNote | None:
     if case.job.phase != "waiting":
         return None
     if case.job.submitted not in ("", "Unknown", "N/A"):
-        return WaitingNote(f"It is in the queue since {spoken_date(case.job.submitted)}.")
+        # What ran in between was not in the queue all the time.
+        ran = case.job.printed("Restarts") not in ("", "0") or case.job.printed("EarlierState")
+        return WaitingNote(
+            f"It {'was handed in' if ran else 'is in the queue since'} {spoken_date(case.job.submitted)}."
+        )
     eligible = printed_seconds(case.job.printed("eligible_time"))
     return WaitingNote(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None
 
@@ -314,11 +341,45 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
         return None
     partition = f" of {case.job.queue}" if case.job.queue else " of the partition"
+    if lacking := not_together(case, asked):
+        return lacking
     return WaitingNote(
         f"It asks for `{asked}` (Features): no node{partition} has that, or not together with the rest of the request.",
         fill={"FEATURE": "<FEATURE>"},
         facts=(Fact("no-node-has", asked),),
     )
+
+
+def not_together(case: WaitCase, asked: str) -> WaitingNote | None:
+    """Where each word of the constraint is on some node: what each kind of node lacks of the whole request."""
+    rows = [row for row in own_rows(case) if row.get("AVAIL_FEATURES")]
+    words, need = re.findall(r"[A-Za-z_][\w.-]*", asked), on_one_node(case)
+    kind = re.search(r"gpu:([A-Za-z][\w.-]*)", " ".join(value for _, value in case.job.fields))
+    if not rows or "|" in asked:
+        return None
+    told: list[str] = []
+    for row in rows:
+        has = row["AVAIL_FEATURES"].split(",")
+        lacks = [f"`{word}`" for word in words if word not in has]
+        if kind and "GRES" in row and kind[1] not in row["GRES"]:
+            lacks.append(f"a GPU of type {kind[1]}")
+        sizes = {"mem": size(row.get("MEMORY", "")), "cpu": amount("cpu", row.get("CPUS", "").rstrip("+"))}
+        lacks += [spoken_amount(of, need[of]) for of, most in sizes.items() if most and need.get(of, 0) > most]
+        if not lacks:
+            return None
+        what = ", ".join(filter(None, (row.get("GRES", "").replace("(null)", ""), row["AVAIL_FEATURES"])))
+        told.append(f"{row.get('NODELIST') or row.get('HOSTNAMES') or 'some'} ({what}) lack {listed(lacks)}")
+    # What only those nodes have that lack nothing but the constraint.
+    near = {
+        word for row in rows if kind and kind[1] in row.get("GRES", "") for word in row["AVAIL_FEATURES"].split(",")
+    }
+    near -= {
+        word for row in rows if kind and kind[1] not in row.get("GRES", "") for word in row["AVAIL_FEATURES"].split(",")
+    }
+    says = f"It asks for `{asked}`{f' and a GPU of type {kind[1]}' if kind else ''}, and no node has all of it: "
+    fill = {"FEATURE": next(iter(near)) if len(near) == 1 else "<FEATURE>"}
+    facts = (Fact("no-node-has", asked + (f", gpu:{kind[1]}" if kind else "")),)
+    return WaitingNote(f"{says}{'; '.join(told)}.", fill=fill, facts=facts)
 
 
 def own_rows(case: WaitCase) -> list[Mapping[str, str]]:
@@ -416,6 +477,13 @@ def why_little(case: WaitCase, points: float) -> str:
     numbers = printed[2].split() if printed else []
     weights = dict(zip(printed[1].split()[-len(numbers) :], numbers, strict=False)) if printed else {}
     weight = number(weights.get("FAIRSHARE", ""))
+    others = [row for row in case.rows("sprio") if row.get("JOBID") not in ("", None, case.job.id)]
+    most = max(others, key=lambda row: number(row.get("FAIRSHARE", "")), default={})
+    if number(most.get("FAIRSHARE", "")) > 10 * points:
+        return (
+            f"{points:g} points where {most['JOBID']} has {most['FAIRSHARE']}, since the account has used more than its "
+            "share lately; that recovers as past use decays"
+        )
     if weight and points / weight < 0.1:
         return f"{points:g} of the {weight:g} that are possible, since the account has used more than its share lately"
     if weight:

@@ -37,6 +37,8 @@ class Parent:
     job: QueuedJob | None
     marked: bool = False
     """Slurm itself marks the condition as failed: it can never be met, whatever is known of the job."""
+    tasks: tuple[QueuedJob, ...] = ()
+    """All tasks that are known, where it is an array."""
 
     @property
     def wanted(self) -> Wanted:
@@ -102,7 +104,9 @@ def parents_of(case: WaitCase, depends: str) -> list[Parent]:
 def worst_of(name: str, kind: str, marked: bool, others: Sequence[QueuedJob]) -> Parent:
     """The parent with its state; of an array the task that keeps the condition from being met."""
     base = re.split(r"[_\[.]", name)[0]
-    all_of = [Parent(name, kind, job, marked) for job in others if re.split(r"[_\[.]", job.id)[0] == base]
+    rows = [job for job in others if re.split(r"[_\[.]", job.id)[0] == base]
+    tasks = tuple(job for job in rows if re.search(r"[_\[]", job.id)) if name == base else ()
+    all_of = [Parent(name, kind, job, marked, tasks) for job in rows]
     order = ("dead", "blocked", "open", "met")
     return min(all_of, key=lambda one: order.index(one.verdict), default=Parent(name, kind, None, marked))
 
@@ -172,7 +176,7 @@ def judged(case: WaitCase, depends: str, found: Sequence[Parent], fill: Mapping[
 
 def conditions(depends: str, found: Sequence[Parent]) -> str:
     """`71 and 72 to end with success and 73 to end, well or not`."""
-    arrays = set(re.findall(r"(\d+)_\*", depends))
+    arrays = arrays_of(depends, found)
     kinds = dict.fromkeys(one.kind for one in found)
     told = []
     for kind in kinds:
@@ -181,11 +185,16 @@ def conditions(depends: str, found: Sequence[Parent]) -> str:
     return listed(told)
 
 
+def arrays_of(depends: str, found: Sequence[Parent]) -> set[str]:
+    """The parents that are arrays, of which every task counts."""
+    return {*re.findall(r"(\d+)_\*", depends), *(one.id for one in found if one.tasks)}
+
+
 def if_it_fails(case: WaitCase, depends: str, found: Sequence[Parent], one_is_enough: bool) -> list[str]:
     """What becomes of the job where the other one goes the wrong way."""
     end = {"flux": "is cancelled by Flux", "pbs": "is deleted by PBS"}.get(case.job.scheduler, "never starts")
     told = []
-    arrays = set(re.findall(r"(\d+)_\*", depends))
+    arrays = arrays_of(depends, found)
     for wanted, verb in (("success", "fail"), ("failure", "end with success")):
         names = list(dict.fromkeys(one.id for one in found if one.wanted == wanted and one.verdict == "open"))
         if not names or one_is_enough:
@@ -197,9 +206,27 @@ def if_it_fails(case: WaitCase, depends: str, found: Sequence[Parent], one_is_en
 
 
 def states(found: Sequence[Parent]) -> list[str]:
-    now = dict.fromkeys(f"{one.id} is {told_state(one.job)}{time_left(one.job)}" for one in found if one.job)
+    now = dict.fromkeys(
+        tasks_now(one) if one.tasks else f"{one.id} is {told_state(one.job)}{time_left(one.job)}"
+        for one in found
+        if one.job
+    )
     runs = any(one.job and one.job.phase == "running" for one in found)
-    return [f"{listed(list(now))}.{' Then it still needs free nodes.' if runs else ''}"] if now else []
+    text = listed(list(now))
+    return [f"{text[:1].upper()}{text[1:]}.{' Then it still needs free nodes.' if runs else ''}"] if now else []
+
+
+def tasks_now(parent: Parent) -> str:
+    """`of array 71 tasks 3-9 are waiting itself (`Resources`), 1 and 2 are running now`."""
+    by_state: dict[str, list[str]] = {}
+    for job in parent.tasks:
+        state = told_state(job).replace(" itself", "")
+        by_state.setdefault(state, []).append(re.sub(r"^[^_\[]*_?\[?|\].*$", "", job.id))
+    each = [
+        f"{listed(names, 8)} {'are' if len(names) > 1 or '-' in names[0] else 'is'} {state}"
+        for state, names in by_state.items()
+    ]
+    return f"of array {parent.id} {listed(each)}"
 
 
 def why_dead(dead: Sequence[Parent]) -> str:
