@@ -16,7 +16,7 @@ from knowledge.schedulers.times import printed_seconds, spoken_time
 SAME = {"memory": "mem", "gres": "gpu", "unknown": "gpu", "submitjobs": "submit", "submitjob": "submit",
         "wallduration": "time", "wall": "time", "ncpus": "cpu", "ngpus": "gpu", "nodect": "node", "nodes": "node",
         "walltime": "time", "gres/gpu": "gpu", "ngpus_physical": "gpu", "ngpus_shared": "gpu", "slots": "slot",
-        "license": "license", "licenses": "license"}  # fmt: skip
+        "proc": "cpu", "procs": "cpu", "job": "jobs", "license": "license", "licenses": "license"}  # fmt: skip
 NOUNS = {**RESOURCES, "gpu": "GPUs", "slot": "slots", "billing": "billing units",
          "submit": RESOURCES["submitjobs"]}  # fmt: skip
 SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
@@ -144,6 +144,8 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
         found["time"] = option
     for of, value in amounts_asked(case).items():
         found.setdefault(of, value)
+    if case.found.reason.word == "active-limit":  # Maui prints it in the reason itself
+        found[resource_of(case.found.named["res"])] = float(case.found.named["asked"])
     budget = case.found.reason.kind == "limit-budget"
     if "time" not in found and budget and (time := time_in_words(case.words, spoken=True)):
         found["time"] = time
@@ -183,11 +185,23 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
         or chunk_of.get("mem", "")
         or (reserved[1] if reserved else ""),
         "core-mem": printed("MinMemoryCPU") or script.get("--mem-per-cpu", ""),
-        "cpu": printed("MinCPUsNode") or chunk_of.get("ncpus", ""),
+        "cpu": printed("MinCPUsNode") or chunk_of.get("ncpus", "") or cores_in_script(case),
     }
     asked = {of: value for of, text in texts.items() if (value := amount(of, text))}
     whole = held_by(case.job) if case.job.nodes == 1 else {}
     return {of: value for of, value in whole.items() if of in texts} | asked
+
+
+SUBMITS = r"(?:#SBATCH|\bsbatch\b|\bsrun\b)[^\n]*?"
+
+
+def cores_in_script(case: WaitCase) -> str:
+    """The cores that directives of Slurm ask for on one node; empty where they tell none."""
+    each = re.search(rf"{SUBMITS}(?:--cpus-per-task[= ]|\s-c ?)(\d+)", case.text)
+    tasks = re.search(rf"{SUBMITS}--ntasks-per-node[= ](\d+)", case.text)
+    if not each and not tasks:
+        return ""
+    return str(int(each[1] if each else 1) * int(tasks[1] if tasks else 1))
 
 
 def queue_of(machine: Cluster, name: str) -> Queue | None:

@@ -96,14 +96,19 @@ def partitions(case: WaitCase) -> dict[str, str]:
     # A partition whose name and columns tell of no GPUs is no place for a job of a GPU partition.
     with_gpus = "gpu" in asked or bool(GPU_NAME.search(case.job.queue))
     seen: dict[str, tuple[int, int, float | None]] = {}
+    own = (short_time(row.get("TIMELIMIT", "")) for row in case.rows("sinfo") if row.get("PARTITION") == case.job.queue)
+    # Where only the time is too long, no partition helps that takes no more.
+    least = asked.get("time") or (next(filter(None, own), 0.0) + 1 if case.found.reason.of == "time" else 0.0)
     told = {row.get("PARTITION", "").rstrip("*") for row in case.rows("sinfo") if tells_states(row)}
     for row in case.rows("sinfo"):
         name, most = row.get("PARTITION", "").rstrip("*"), short_time(row.get("TIMELIMIT", ""))
         no_gpus = with_gpus and (not GPUS.search(row["GRES"]) if "GRES" in row else bool(NO_GPU_NAME.search(name)))
-        too_short = most is not None and most < asked.get("time", 0)
+        too_short = most is not None and most < least
         if name in ("", case.job.queue) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:
             continue
         idle, every = idle_and_all(row)
+        if "NODES" not in row and "NODES(A/I/O/T)" not in row:  # how many it has is not told
+            every = int(asked.get("node", 1))
         before = seen.get(name, (0, 0, most))
         seen[name] = (before[0] + idle, before[1] + every, most)
     fit = {name: told for name, told in seen.items() if told[1] >= asked.get("node", 1)}

@@ -54,6 +54,7 @@ COLUMN = re.compile(
 )
 OF = {"jobs": "jobs", "submit": "submit", "submitjobs": "submit", "wall": "time"}
 PER: Mapping[str, Per] = {"j": "job", "u": "user", "a": "account", "n": "node", "d": "job"}
+ASSOC_NAMED = re.compile(r"\bassoc_mgr\b[^\n|]*\b(?:qos|accounts?)=([\w.-]+)(?![\w.,-])")
 # `32(28)` of scontrol show assoc_mgr: the limit and what is in use; `N` is none.
 CELL = re.compile(r"(N|[\d:.-]+[KMGT]?)(?:\((\d+(?:\.\d+)?)\))?")
 
@@ -70,6 +71,8 @@ def accounting_limits(case: WaitCase, every: bool = False) -> Iterator[LimitSeen
         group: Per = "qos" if of_qos else "account"
         if not owner and case.found.limit:  # cut out by grep, without its head
             group = case.found.limit.set_on
+            named = ASSOC_NAMED.search(case.text)
+            owner = named[1] if named else ""
         if owner and own and owner != own.rstrip("+") and len(rows) > 1 and not every:
             continue
         for key, cell in row.items():
@@ -197,9 +200,12 @@ def pbs_limits(case: WaitCase) -> Iterator[LimitSeen]:
                 yield LimitSeen(of, float(most_of_one), per, in_use if who == "o" else None, owner=place)
         if found["value"].strip().isdigit():
             yield LimitSeen(of, float(found["value"]), "user" if "user" in found["name"] else every, owner=place)
+    named = case.found.named
+    if case.found.reason.word == "active-limit":
+        yield LimitSeen(resource_of(named["res"]), float(named["max"]), "user", float(named["used"]))
     if numbers := NUMBERED.search(case.job.reason):
-        named = re.search(r"resource[: ]+(\w+)", case.job.reason)
-        of = resource_of(named[1]) if named else "jobs"
+        counted = re.search(r"resource[: ]+(\w+)", case.job.reason)
+        of = resource_of(counted[1]) if counted else "jobs"
         yield LimitSeen(of, float(numbers["most"]), "user", float(numbers["used"]))
 
 

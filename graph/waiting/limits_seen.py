@@ -10,8 +10,8 @@ from datetime import datetime
 from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
-from graph.waiting.limits_told import LESS, limit_note
 from graph.waiting.limits_said import needs_said
+from graph.waiting.limits_told import LESS, limit_note
 from graph.waiting.moments_said import Beginning, beginning_said, now_before
 from graph.waiting.own_fields import with_room
 from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date

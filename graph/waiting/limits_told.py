@@ -128,7 +128,10 @@ def set_on(case: WaitCase, limit: LimitSeen) -> str:
         which = f"; the line does not tell which, `blimits -w -n {named['name']}` does" if " or " in named["on"] else ""
         return f"It is the limit {named['name']} (on {named['on']}{which})."
     kind, name = ("QOS", case.job.qos) if word and word.set_on == "qos" else ("account", case.job.account)
-    return f"It is set on the {kind} {name.rstrip('+')}." if word and name else ""
+    name = name or limit.owner
+    # https://slurm.schedmd.com/resource_limits.html: a job has to keep to the limits of both.
+    both = " and counts also where the partition allows more" if kind == "QOS" and limit.of == "time" else ""
+    return f"It is set on the {kind} {name.rstrip('+')}{both}." if word and name else ""
 
 
 def spoken_of(case: WaitCase) -> tuple[str, str, Counts]:
@@ -196,6 +199,7 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
         allowed = spoken_amount(limit.of, limit.most)
         free = limit.most if left is None else left
         fill = {"N": f"{free:g}"} if limit.of != "jobs" and free >= 1 else {}
+        fill |= {"MAXTIME": slurm_time(limit.most)} if limit.of == "time" else {}
         return WaitingNote(f"The limit is {allowed}{now}.", fill)
     request = f"It asks for {spoken_amount(limit.of, asked)}; the limit is {most}{now}"
     if left is None or left >= asked:
@@ -263,6 +267,11 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
         instead = ""
         if case.found.reason.word == "PartitionNodeLimit":
             instead = f"it asks for more nodes than the partition {case.job.queue} allows one job".replace("  ", " ")
+            place = limit.owner.removeprefix("the partition") or "the partition"
+            says = (
+                f"It asks for {spoken_amount(of, asked)}; {place} gives one job at most {most:g} (MaxNodes), however many "
+                "nodes it has."
+            )
         return WaitingNote(says, numbers, starts=never, sure=True, instead=instead)
     group = {"account": "account", "queue": "queue", "system": "system"}.get(limit.per, "QOS")
     group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
@@ -289,9 +298,7 @@ def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     each = "core" if of == "core-mem" else "node"
     has = f"{limit.owner} allows at most" if limit.owner else "no node shown has more than"
     says = f"It asks for {spoken_amount(of, asked)} a {each}, and {has} {bare_amount(of, most)}."
-    option = f" (`{OPTION[of]}={most / 2**20:.0f}M`)" if "mem" in of else f" (`{OPTION[of]}={most:g}`)"
-    less = f"ask for at most {bare_amount(of, most)} a {each}{option if case.job.scheduler == 'slurm' else ''}"
-    do = Step(f"{less}, on more nodes, and submit again")
+    do = Step(f"ask for at most {most_of_a_node(case, limit)}, {AGAIN}")
     if case.found.reason.kind == "client-error":
         return WaitingNote(says, starts="no", do=(do,), only=True)
     instead = (
@@ -300,6 +307,16 @@ def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
         else f"it asks for more {noun_of(of)} on one node than the nodes have"
     )
     return WaitingNote(says, kind="limit-request", starts="no", do=(do,), only=True, instead=instead)
+
+
+AGAIN = "on more nodes, and submit again"
+
+
+def most_of_a_node(case: WaitCase, limit: LimitSeen) -> str:
+    """`4 GPUs a node (`--gpus-per-node=4`)`."""
+    of, most, each = limit.of, limit.most, "core" if limit.of == "core-mem" else "node"
+    option = f" (`{OPTION[of]}={most / 2**20:.0f}M`)" if "mem" in of else f" (`{OPTION[of]}={most:g}`)"
+    return f"{spoken_amount(of, most)} a {each}{option if case.job.scheduler == 'slurm' else ''}"
 
 
 def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
@@ -385,8 +402,14 @@ def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
         return None
     asked = on_one_node(case)
     sizes = [one for one in limits_pasted(case) if one.per == "node"]
-    over = next((one for one in sizes if asked.get(one.of, 0) > one.most), None)
-    if over is None:
+    over = {one.of: one for one in reversed(sizes) if asked.get(one.of, 0) > one.most}
+    if not over:
         return None
-    parts = (("asked", bare_of(over.of, asked[over.of])), ("limit", bare_of(over.of, over.most)))
-    return replace(above(case, over, asked[over.of]), facts=(Fact(f"{over.of} per-node", parts=parts),))
+    notes = [above(case, one, asked[of]) for of, one in over.items()]
+    facts = tuple(
+        Fact(f"{of} per-node", parts=(("asked", bare_of(of, asked[of])), ("limit", bare_of(of, one.most))))
+        for of, one in over.items()
+    )
+    # All of it in one step: with only one of them mended it is refused again.
+    do = Step(f"ask for at most {listed([most_of_a_node(case, one) for one in over.values()])}, {AGAIN}")
+    return replace(notes[0], says=" ".join(note.says for note in notes), do=(do,), facts=facts)

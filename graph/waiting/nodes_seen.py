@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from graph.waiting.amounts import on_one_node, size, spoken_amount
+from graph.waiting.amounts import noun_of, on_one_node, request_of, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
-from knowledge.schedulers.times import spoken_time
+from knowledge.schedulers.reasons import host_count
 from templates.quoting import shell_word
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
@@ -170,7 +170,8 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     if not idle:
         shown = len(counts) > 1 or not set(counts) & {"idle", "free", "ok"}
         facts = (Fact("free", "0", (("asked", str(asked)),)),)
-        return WaitingNote(f"No node{of} is idle{rest}; it asks for {asked}.", facts=facts) if shown else None
+        says = f"No node{of} is idle{rest}; it asks for {asked}.{partly_used(case, counts)}"
+        return WaitingNote(says, facts=facts) if shown else None
     are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"
     if idle < asked:
         command = {"slurm": f"scontrol update jobid=<JOBID> NumNodes={idle}-{idle}"}.get(case.job.scheduler, "")
@@ -183,6 +184,15 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
         f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
         "constraint)."
     )
+
+
+def partly_used(case: WaitCase, counts: Mapping[str, int]) -> str:
+    """What `mix` means for a job that is next in line."""
+    if case.found.reason.word != "Resources" or not counts.keys() & {"mix", "mixed"}:
+        return ""
+    gpus = request_of(case).get("gpu", 0) / (case.job.nodes or 1)
+    all_of = f"the {gpus:g} GPUs" if gpus > 1 and gpus.is_integer() else "all"
+    return f" mix means partly in use: none of these has free {all_of} that it asks for on one node."
 
 
 def too_small(case: WaitCase, are: str) -> WaitingNote | None:
@@ -328,20 +338,26 @@ def without_host(select: str, host: str) -> str:
     return shell_word("+".join(chunks))
 
 
-def reservation_of_pbs(case: WaitCase) -> WaitingNote | None:
-    """When the reservation in its way begins and ends, by pbs_rstat."""
-    row = re.search(r"(?m)^(\w\S*)(?:[ \t]+\S+){3}[ \t]+(\w[^/\n]*?) / (\d+) / (\S.*?)[ \t]*$", case.text)
-    name = case.found.named.get("name") if case.found.reason.word == "reservation" else None
-    if name and not row:
-        return WaitingNote(f"It is the reservation {name}: `pbs_rstat -F {name}` prints when it begins and ends.")
-    if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
+def counted_hosts(case: WaitCase) -> WaitingNote | None:
+    """How many hosts have too little free of what it reserves, how many are closed, and what they have in all."""
+    res = case.found.named.get("res", "")
+    if case.found.reason.word not in ("resource in use", "memory in use"):
         return None
-    long = f", before its {spoken_time(case.job.limit)} would be over" if case.job.limit else ""
-    return WaitingNote(
-        f"Reservation {row[1]} begins {row[2]}{long}, and ends {row[4]}: free nodes do not help a job of that length.",
-        do=(Step(f"a walltime that ends before {row[2]}", "qalter -l walltime=<SHORTER> <JOBID>"),),
-        only=True,
-    )
+    lines = [line.strip() for line in case.job.reason.split(";")]
+    short = sum(host_count(line) for line in lines if "requirement" in line)
+    shut = sum(host_count(line) for line in lines if re.search(r"Closed by|locked by", line))
+    of = "mem" if res == "mem" else "gpu" if "gpu" in res else ""
+    most = {row["HOST_NAME"]: value for row in case.rows("lshosts") if (value := size(row.get("maxmem", "")))}
+    asked = request_of(case).get("mem")
+    says = [
+        f"{short} host{'s' * (short > 1)} {'have' if short > 1 else 'has'} not enough {noun_of(of) or res} free now"
+    ]
+    says += [f"{shut} {'are' if shut > 1 else 'is'} closed by staff"] if shut else []
+    told = f"{listed(says)}." if short else ""
+    if of == "mem" and asked and (large := [name for name, value in most.items() if value >= asked]):
+        told += f" {listed(large)} can give it: it starts when so much is free on one."
+    facts = (Fact("out", str(shut)),) if shut else ()
+    return WaitingNote(told.strip(), facts=facts) if told else None
 
 
 def hosts_of_lsf(case: WaitCase) -> WaitingNote | None:

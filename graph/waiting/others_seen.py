@@ -225,11 +225,23 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     told = told or sums.used is not None or (whose == "qos" and case.job.qos and all(job.qos for job in running))
     unsure = "" if told else f", {in_words(case, COUNT_IF.get(whose, 'as far as the limit counts them'))}"
     nodes = f"; {together} nodes together" if together else ""
-    says = f"Running now in what you pasted: {sums.holder_words(people=True)}{nodes}{unsure}."
+    says = (
+        f"Running now in what you pasted: {sums.holder_words(people=True)}{nodes}{unsure}.{me_or_others(case, running)}"
+    )
     return WaitingNote(
         f"{counted(case, whose)} {says} {sums.when()}".strip(),
         do=talk_to(case, running) if whose == "account" else (),
     )
+
+
+def me_or_others(case: WaitCase, running: Sequence[QueuedJob]) -> str:
+    """Whether the person's own jobs are among those that hold a limit that counts everybody's."""
+    if not case.job.user or not all(job.user for job in running):
+        return ""
+    own = [job.id for job in running if is_own(job, case)]
+    if not own:
+        return f" None of them is a job of {case.job.user}: it is the others' that hold it."
+    return "" if len(own) == len(running) else f" Of {case.job.user} itself: {listed(own)}."
 
 
 def one_by_one(case: WaitCase, alike: Sequence[QueuedJob]) -> str:

@@ -122,11 +122,20 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
 PLACES = ("qstat -Q", "qstat -q", "bqueues", "scontrol show partition", "flux queue list", "sinfo")
 
 
+NAMED_QOS = {
+    "QOSUsageThreshold": "the account has fallen below the fair-share level that the QOS {} demands",
+    "InvalidQOS": "the QOS `{}` that it names does not exist (look at its spelling), or is not yours",
+    "QOSNotAllowed": "the QOS {} may not be used by this account or in this partition",
+}
+
+
 def named_qos(case: WaitCase) -> WaitingNote | None:
-    """The QOS whose demand is not met, by name."""
-    if case.found.reason.word != "QOSUsageThreshold" or not case.job.qos:
+    """The QOS that is not met, or not there, by name."""
+    says, qos = NAMED_QOS.get(case.found.reason.word, ""), case.job.qos
+    # A sentence of Slurm's own says more.
+    if not says or not qos or case.found.named or " " in case.job.reason.replace("_", " "):
         return None
-    return WaitingNote(instead=f"the account has fallen below the fair-share level that the QOS {case.job.qos} demands")
+    return WaitingNote(instead=says.format(qos), facts=(Fact("names", f"QOS {qos}"),))
 
 
 def place_seen(case: WaitCase) -> WaitingNote | None:

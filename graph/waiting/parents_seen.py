@@ -226,7 +226,7 @@ def tasks_now(parent: Parent) -> str:
         f"{listed(names, 8)} {'are' if len(names) > 1 or '-' in names[0] else 'is'} {state}"
         for state, names in by_state.items()
     ]
-    return f"of array {parent.id} {listed(each)}"
+    return f"of array {parent.id} tasks {listed(each)}"
 
 
 def why_dead(dead: Sequence[Parent]) -> str:

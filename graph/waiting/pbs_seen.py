@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 
 from graph.waiting.amounts import resource_of, size
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.spoken import listed
+from graph.waiting.limits_seen import in_hours, since_when, time_before
+from graph.waiting.moments_said import now_before
+from graph.waiting.spoken import listed, moment_of
 from knowledge.document import Step
+from knowledge.schedulers.times import spoken_time
 
 NUMBERS = re.compile(
     r"resource: (?P<res>\S+) \(\s*R: (?P<asked>[^)]*?) A: (?P<free>[^)]*?)(?: T: (?P<total>[^)]*?))?\)"
@@ -100,3 +104,39 @@ def file_system(name: str, free: str, total: str) -> WaitingNote:
         f"{total}), and the job says that it needs it; it starts when that is back"
     )
     return WaitingNote(says, instead=instead, do=do, only=True)
+
+
+# `Mon Nov 30 08:00`, as pbs_rstat prints it.
+WHEN = re.compile(r"(?P<day>\w{3}) (?P<month>\w{3}) +(?P<date>\d{1,2}) (?P<clock>\d\d:\d\d)")
+
+
+def year_less(printed: str) -> datetime | None:
+    """The moment in some year in which that date is that weekday: only lengths are reckoned from it."""
+    found = WHEN.search(printed)
+    for year in range(2020, 2032) if found else ():
+        told = (
+            moment_of(f"{found['day']} {found['month']} {found['date']} {found['clock']}:00 {year}") if found else None
+        )
+        if told and found and f"{told:%a}" == found["day"]:
+            return told
+    return None
+
+
+def reservation_in_the_way(case: WaitCase) -> WaitingNote | None:
+    """When the reservation in its way begins and ends, by pbs_rstat, and the walltime that ends before it."""
+    row = re.search(r"(?m)^(\w\S*)(?:[ \t]+\S+){3}[ \t]+(\w[^/\n]*?) / (\d+) / (\S.*?)[ \t]*$", case.text)
+    name = case.found.named.get("name") if case.found.reason.word == "reservation" else None
+    if name and not row:
+        return WaitingNote(f"It is the reservation {name}: `pbs_rstat -F {name}` prints when it begins and ends.")
+    if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
+        return None
+    begins = year_less(row[2])
+    now = now_before(begins, case) if begins else None
+    left = (begins - now).total_seconds() if begins and now else 0.0
+    ahead = f", {in_hours(left)} from {since_when(case)}" if left > 0 else ""
+    long = f", before its {spoken_time(case.job.limit)} would be over" if case.job.limit else ""
+    says = f"Reservation {row[1]} (a maintenance, as a rule) begins {row[2]}{ahead}{long}, and ends {row[4]}."
+    fits = time_before(case, left).get("TIME_UNTIL_MAINTENANCE", "<SHORTER>")
+    do = Step(f"a walltime that ends before {row[2]}", f"qalter -l walltime={fits} <JOBID>")
+    after = "Free nodes do not help a job of that length: it starts by itself after that, or before it with less time."
+    return WaitingNote(f"{says} {after}", do=(do,), only=True)
