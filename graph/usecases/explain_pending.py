@@ -283,6 +283,8 @@ def ending_of(case: WaitCase, kind: WaitKind, starts: Starts) -> str:
     if kind == "hold" and starts == "no":
         staff = case.found.reason.freed_by == "staff"
         return f"It does not start until {'staff release it' if staff else 'it is released'}."
+    if kind == "limit-budget" and starts == "depends":
+        return "It does not start by waiting alone."
     if kind == "dependency" and starts == "depends":
         return "It starts by itself once that is fulfilled."
     return STARTS[starts]

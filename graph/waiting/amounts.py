@@ -130,19 +130,15 @@ def held_in(case: WaitCase, job: QueuedJob) -> dict[str, float]:
 
 def request_of(case: WaitCase) -> Mapping[str, float]:
     """What the job asks for in all; GPUs also by its script, its partition's name or the machine's facts."""
-    found = held_by(case.job)
-    if "gpu" not in found and case.job.nodes and (each := gpus_each(case)):
-        found["gpu"] = case.job.nodes * each
-    if "gpu" not in found and case.job.scheduler == "lsf" and re.search(r"span *\[ *hosts *= *1", case.text):
-        found |= {of: value for of, value in on_one_node(case).items() if of == "gpu"}
     from graph.waiting.limits_said import amounts_asked, on_a_node_said
 
-    if "gpu" not in found and case.job.nodes and (each_said := on_a_node_said(case, "gpu")):
-        found["gpu"] = case.job.nodes * each_said
+    found, said = held_by(case.job), amounts_asked(case)
+    if "gpu" not in found and (gpus := gpus_in_all(case, said)):
+        found["gpu"] = gpus
     option = time_in_words(case.words, spoken=False)
     if "time" not in found and option:
         found["time"] = option
-    for of, value in amounts_asked(case).items():
+    for of, value in said.items():
         found.setdefault(of, value)
     if case.found.reason.word == "active-limit":  # Maui prints it in the reason itself
         found[resource_of(case.found.named["res"])] = float(case.found.named["asked"])
@@ -152,6 +148,21 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
     if "billing" not in found and (each_node := on_a_node_said(case, "billing")):
         found["billing"] = each_node * found.get("node", 1)
     return found
+
+
+def gpus_in_all(case: WaitCase, said: Mapping[str, float]) -> float | None:
+    """GPUs of a job that prints none: the person's words go before a queue's name and a machine's facts."""
+    from graph.waiting.limits_said import on_a_node_said
+
+    nodes = case.job.nodes or 0
+    if nodes and (each_said := on_a_node_said(case, "gpu")):
+        return nodes * each_said
+    if "gpu" in said:
+        return said["gpu"]
+    if nodes and (each := gpus_each(case)):
+        return nodes * each
+    one_host = case.job.scheduler == "lsf" and re.search(r"span *\[ *hosts *= *1", case.text)
+    return on_one_node(case).get("gpu") if one_host else None
 
 
 def time_in_words(words: str, spoken: bool) -> float | None:

@@ -122,7 +122,7 @@ def set_on(case: WaitCase, limit: LimitSeen) -> str:
     word, named = case.found.limit, case.found.named
     if "facts of" in limit.owner:
         return f"That is the longest in {limit.owner}."
-    if who := named.get("who"):
+    if (who := named.get("who")) and case.found.reason.word != "active-limit":  # that names it itself
         return f"It is that of {who.removesuffix(chr(39) + 's')}{' in queue ' + named['q'] if 'q' in named else ''}."
     if "name" in named and "on" in named:
         which = f"; the line does not tell which, `blimits -w -n {named['name']}` does" if " or " in named["on"] else ""
@@ -269,8 +269,8 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
             instead = f"it asks for more nodes than the partition {case.job.queue} allows one job".replace("  ", " ")
             place = limit.owner.removeprefix("the partition") or "the partition"
             says = (
-                f"It asks for {spoken_amount(of, asked)}; {place} gives one job at most {most:g} (MaxNodes), however many "
-                "nodes it has."
+                f"It asks for {spoken_amount(of, asked)}; {place} gives one job at most {most:g} (MaxNodes), however "
+                "many nodes it has."
             )
         return WaitingNote(says, numbers, starts=never, sure=True, instead=instead)
     group = {"account": "account", "queue": "queue", "system": "system"}.get(limit.per, "QOS")

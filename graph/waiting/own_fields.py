@@ -490,8 +490,8 @@ def why_little(case: WaitCase, points: float) -> str:
     most = max(others, key=lambda row: number(row.get("FAIRSHARE", "")), default={})
     if number(most.get("FAIRSHARE", "")) > 10 * points:
         return (
-            f"{points:g} points where {most['JOBID']} has {most['FAIRSHARE']}, since the account has used more than its "
-            "share lately; that recovers as past use decays"
+            f"{points:g} points where {most['JOBID']} has {most['FAIRSHARE']}, since the account has used more than "
+            "its share lately; that recovers as past use decays"
         )
     if weight and points / weight < 0.1:
         return f"{points:g} of the {weight:g} that are possible, since the account has used more than its share lately"

@@ -113,13 +113,11 @@ WHEN = re.compile(r"(?P<day>\w{3}) (?P<month>\w{3}) +(?P<date>\d{1,2}) (?P<clock
 def year_less(printed: str) -> datetime | None:
     """The moment in some year in which that date is that weekday: only lengths are reckoned from it."""
     found = WHEN.search(printed)
-    for year in range(2020, 2032) if found else ():
-        told = (
-            moment_of(f"{found['day']} {found['month']} {found['date']} {found['clock']}:00 {year}") if found else None
-        )
-        if told and found and f"{told:%a}" == found["day"]:
-            return told
-    return None
+    if not found:
+        return None
+    day, month, date, clock = found.groups()
+    told = (moment_of(f"{day} {month} {date} {clock}:00 {year}") for year in range(2020, 2032))
+    return next((moment for moment in told if moment and f"{moment:%a}" == day), None)
 
 
 def reservation_in_the_way(case: WaitCase) -> WaitingNote | None:

@@ -7,6 +7,14 @@ import re
 from knowledge.schedulers.records import Scheduler
 
 SLURM = r"(?:sbatch|salloc|squeue|scontrol|scancel|sacct|sacctmgr|sinfo|sprio|sshare|scrontab)"
+# The shell, where it knows no such command: `bash: squeue: command not found`, `zsh: command not found: bjobs`.
+SHELL = r"-?(?:\S{0,40}/)?[a-z]{0,4}sh: (?:(?:line )?\d+: )?"
+COMMANDS = (
+    ("squeue|sbatch|salloc|srun|scontrol|scancel|sacct|sacctmgr|sinfo|sprio|sshare", "slurm"),
+    ("qstat|qsub|qdel|qalter|pbsnodes", "pbs"),
+    ("bjobs|bsub|bkill|bqueues|bhosts", "lsf"),
+    ("flux", "flux"),
+)
 # srun also speaks for the tasks that it runs (`srun: error: nid01: task 3: Killed`) and for steps of a running job:
 # only its words about an allocation.
 SRUN = (
@@ -19,6 +27,10 @@ MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
     (re.compile(pattern), scheduler, command)  # type: ignore[misc]
     for pattern, scheduler, command in (
         (rf"({SLURM}): (?:error: |fatal: |info: |warning: )?\S.*", "slurm", ""),
+        *(
+            (rf"{SHELL}(?:({names}): (?:command )?not found|command not found: ({names}))", scheduler, "")
+            for names, scheduler in COMMANDS
+        ),
         (rf"{SRUN}.*", "slurm", "srun"),
         (r"srun: (?:error: )?Job \d+ step creation .*", "slurm", "srun"),
         (r"slurm_[a-z_]+ error: .*", "slurm", "squeue"),
@@ -50,5 +62,5 @@ def message_at(line: str) -> tuple[Scheduler, str] | None:
     said = line.strip().lstrip("> ").strip("`")
     for pattern, scheduler, command in MESSAGES:
         if found := pattern.fullmatch(said):
-            return scheduler, command or str(found[1])
+            return scheduler, command or str(next(filter(None, found.groups())))
     return None
