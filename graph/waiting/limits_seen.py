@@ -311,16 +311,18 @@ def licences(case: WaitCase) -> WaitingNote | None:
     for row in case.rows("scontrol show licenses"):
         if row.get("Total") == "0" or (row.get("Free") == "0" and row.get("Reserved") == row.get("Total")):
             name = row["LicenseName"]
-            none = "a total of 0" if row.get("Total") == "0" else "none free: all are reserved"
+            gone = row.get("Total") == "0"
+            none = "a total of 0" if gone else "none free: all are reserved"
+            back = "only when staff bring it back" if gone else "when that is back"
             do = Step(f"wait for {name} (status page, support); leave `-L {name}` out only if the job does not use it")
             return WaitingNote(
                 (
                     f"The licence {name} has {none}. Where a file system is counted as a licence (it is no program's "
-                    f"then), that means that {name} is taken out or down; it starts only when staff bring it back."
+                    f"then), that means that {name} is taken out or down; it starts {back}."
                 ),
                 do=(do,),
                 only=True,
-                starts="depends",
+                starts="depends" if gone else None,
             )
     asked = (case.job.printed("Licenses") or case.job.printed("LICENSES")).replace("(null)", "")
     wanted = licences_of(asked)

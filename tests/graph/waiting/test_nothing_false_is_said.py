@@ -131,14 +131,14 @@ EACH = (
     [
         pytest.param(EACH, "yes", "2 nodes of gpu are idle", "No node", id="a row for each node"),
         pytest.param(OF_BOB, "no", "8 nodes; the limit is 4", "the limit is 2", id="another user's row"),
-        pytest.param(TWO_QOS, "no", "what each asks for decides", "The same holds", id="one word, two requests"),
+        pytest.param(TWO_QOS, "no", "what each asks for decides", "for the same reason", id="one word, two requests"),
         pytest.param(SUMMED, "depends", "only 30 can be used now: 10 are out", "starts by itself", id="nodes by sums"),
         pytest.param(PLACE, "yes", "Priority", "the limit is 1 h", id="another partition's limit"),
         pytest.param(NAMED.format("alloc"), "yes", "g01 and g02 are in use now", "cannot be used", id="busy, not out"),
         pytest.param(NAMED.format("drain"), "depends", "g01 and g02 cannot be used now", "in use", id="out, not busy"),
         pytest.param(MOST_BUSY, "yes", "1 node of gpu is out, and 9 can be used", "fewer nodes of", id="most busy"),
         pytest.param(ONLY_SOME, "depends", "the nodes' states do", "can be used:", id="list of some states"),
-        pytest.param(AGAIN, "yes", "that run ended as PREEMPTED", "start planned", id="earlier run's start"),
+        pytest.param(AGAIN, "yes", "that run ended 21 November 2026 11:58 as PREEMPTED", "start planned", id="earlier run's start"),
         pytest.param(STALE, "yes", "23 November 2026 02:00, is over", "start planned", id="start in the past"),
         pytest.param(NO_STATES, "no", "takes up to 7 days", "idle", id="counts without states"),
         pytest.param(CHAIN, "no", "5505 (part1) ended as TIMEOUT", "4800", id="exit code 0 of a timeout"),
@@ -183,7 +183,7 @@ def test_a_refusal_beside_a_job_that_was_accepted_is_told() -> None:
 def test_several_jobs_of_one_reason_are_all_named_beside_another() -> None:
     text = f"{HEAD}{row('82', '(Priority)')}{row('81', '(JobHeldUser)')}{row('80', '(JobHeldUser)')}"
     answer = explain_pending(text)
-    assert (answer.job, answer.starts) == ("81", "no") and "The same holds for 80." in answer.says
+    assert (answer.job, answer.starts) == ("81", "no") and "80 waits for the same reason." in answer.says
 
 
 def test_a_step_that_waits_is_told_from_its_job() -> None:

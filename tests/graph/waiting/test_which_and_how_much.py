@@ -60,7 +60,7 @@ MINUTES = (
             "88131   eberg   PSUSP normal     hpcl02                  vasp_md    Nov 21 08:15\n",
             "88131",
             ["bresume 88131"],
-            ["The same holds for", "bresume 88120"],
+            ["for the same reason", "bresume 88120"],
         ),
     ],
     ids=["suspended", "parents", "narrowed", "top", "minutes", "cut", "mine"],
@@ -120,4 +120,4 @@ def test_a_condition_of_its_own_is_told_by_itself() -> None:
         "72 c PD 1 Dependency afterany:71(unfulfilled)\n"
     )
     told = whole(chain)
-    assert "It waits for 71 to end, well or not" in told and "The same holds for 72" not in told
+    assert "It waits for 71 to end, well or not" in told and "72 waits for the same reason" not in told
