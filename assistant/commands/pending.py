@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assistant.errors import InputError
+from assistant.printing.markdown import print_markdown
 from assistant.printing.plain import print_plain
 from assistant.reading import json_cases
 from graph.usecases.explain_pending import PendingAnswer, explain_pending
@@ -100,7 +101,10 @@ def pasted(name: str) -> str:
 
 
 def as_json(answer: PendingAnswer) -> dict[str, object]:
-    """The answer as JSON: says are sentences, look are commands, change is what helps with its command."""
+    """The answer as JSON: says are sentences in English, look are commands, change is what helps with its command.
+
+    answer is the whole in the language of the question, as it is printed.
+    """
     return {
         "job": answer.job,
         "class": answer.kind,
@@ -109,6 +113,7 @@ def as_json(answer: PendingAnswer) -> dict[str, object]:
         "says": list(answer.says),
         "look": [step.command for step in answer.look],
         "change": [{"text": step.text, "command": step.command} for step in answer.change],
+        "answer": print_markdown(answer.document),
     }
 
 

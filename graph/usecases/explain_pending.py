@@ -17,6 +17,7 @@ from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import alike, is_anothers, jobs_meant, named_by, read_jobs, speaker
 from graph.waiting.no_job import refused, spoken_id, told_without_job
 from graph.waiting.others_seen import one_by_one, own_beside, submit_room
+from graph.waiting.refused_request import hours_of_lsf, what_it_asked
 from graph.waiting.script_change import script_diff, script_in
 from graph.waiting.spoken import listed, moment_of, spoken_date, spoken_lines
 from graph.waiting.verdict import reason_of
@@ -202,16 +203,19 @@ def joined(answers: Sequence[PendingAnswer]) -> PendingAnswer:
 
 
 # What stands beside a submission that was refused.
-REFUSED = (limit_note, too_large_for_a_node, submit_room, would_take, own_names, own_beside)
+REFUSED = (limit_note, too_large_for_a_node, hours_of_lsf, submit_room, would_take, own_names, own_beside)
+
+
+def refusal_notes(case: WaitCase) -> list[WaitingNote]:
+    """What stands beside a refused submission; without numbers beside it, what it asked for."""
+    notes = list(seen(look(case) for look in REFUSED))
+    asked = None if any(note.says and note.do for note in notes) else what_it_asked(case)
+    return [*seen([asked]), *notes]
 
 
 def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     """The verdict, the evidence, and the steps, with the job's own values in the commands."""
-    notes = (
-        notes_of(case)
-        if case.found.reason.kind not in ("client-error", "no-job")
-        else list(seen(look(case) for look in REFUSED))
-    )
+    notes = notes_of(case) if case.found.reason.kind not in ("client-error", "no-job") else refusal_notes(case)
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
     starts = next((note.starts for note in notes if note.starts), reason.starts)

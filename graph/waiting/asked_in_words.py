@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.spoken import listed, spoken_lines
+from graph.waiting.limit_sum import limit_sum
+from graph.waiting.spoken import listed, moment_of, spoken_lines
 from graph.waiting.words import tables
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.times import spoken_time
 
 BLOCKED: tuple[WaitKind, ...] = ("limit-request", "limit-budget", "dependency", "hold", "config")
-IDLE, TROUBLE, LONG, NEXT, EMPTY = (re.compile(pattern) for pattern in tables()["beside"].values())
+IDLE, TROUBLE, LONG, NEXT, EMPTY, HOW_LONG = (re.compile(pattern) for pattern in tables()["beside"].values())
 
 
 def answers(case: WaitCase) -> WaitingNote | None:
@@ -22,6 +23,9 @@ def answers(case: WaitCase) -> WaitingNote | None:
     if IDLE.search(said) and (idle := idle_nodes(case)):
         told.append(idle)
         facts += [Fact("free-no-help")] if idle == NO_HELP else []
+    if HOW_LONG.search(said) and (unknown := when_is_open(case)):
+        told.append(unknown)
+        facts.append(Fact("when-open"))
     told += list(
         filter(None, (look(case) for look in (only_its_name, too_long, no_output_yet, others_end, its_own_time)))
     )
@@ -29,6 +33,19 @@ def answers(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(" ".join(told), facts=whole) if told else None
 
 
+def when_is_open(case: WaitCase) -> str:
+    """That nothing in the paste tells when it starts; empty where something does, or it is no question of time."""
+    reason = case.found.reason
+    if reason.kind not in ("wait", "limit-aggregate") or reason.starts != "yes" or reason.of == "time":
+        return ""
+    if moment_of(case.job.start) or "eta" in case.found.named:
+        return ""
+    return "" if limit_sum(case).at_the_latest() else WHEN_OPEN
+
+
+WHEN_OPEN = (
+    "When that will be does not stand in what you pasted: running jobs have to end, at the latest at their time limits."
+)
 NO_HELP = "Free nodes do not help: they are not what it waits for."
 
 

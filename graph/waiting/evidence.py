@@ -69,6 +69,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("cause", nodes_seen.own_host),
     ("limit", pbs_seen.reservation_in_the_way),
     ("nodes", nodes_seen.counted_hosts),
+    ("limit", nodes_seen.asked_of_a_host),
     ("nodes", nodes_seen.hosts_of_lsf),
     ("place", own_fields.priority_parts),
     ("place", others_seen.ahead),
@@ -137,7 +138,9 @@ def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
     if note.part == "parents" and (found := parents_seen.parents_of(case, parents_seen.depends_told(case))):
         states = {one.id: one.job.reason.replace("None", "") or one.job.state for one in found if one.job}
         names = [f"{one.id} ({states[one.id]})" if states.get(one.id) else one.id for one in found]
-        return (Fact("waits-for", ", ".join(dict.fromkeys(names))),)
+        wanted = {one.wanted for one in found if one.wanted != "unknown"}
+        parts = ((f"to-{next(iter(wanted))}", ""),) if len(wanted) == 1 else ()
+        return (Fact("waits-for", ", ".join(dict.fromkeys(names)), parts),)
     return ()
 
 

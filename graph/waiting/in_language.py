@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote, open_names
 from graph.waiting.words import tables
 from knowledge.data_file import read_data
 from knowledge.document import Document, Paragraph, Part, Step, Steps
@@ -89,6 +89,7 @@ def answer_in(
         parts.append(Paragraph(told["keep"]))
     named = tuple(Step(told[what_it_does(step.command)], step.command) for step in steps if step.command)
     parts += [Steps(named)] if named else []
+    parts += [Paragraph(told["put-in"])] if any(open_names(step.command) for step in named) else []
     parts += [Paragraph(f"{told['look']}:"), Steps(tuple(look))] if look else []
     rest = [line for note in notes if not note.facts for line in (note.instead, note.says) if line]
     parts += [Paragraph(f"{told['details']}: {' '.join(rest)}")] if rest else []

@@ -351,7 +351,7 @@ def licences(case: WaitCase) -> WaitingNote | None:
         facts.append(Fact("running", ", ".join(holders)))
     if not facts:
         return WaitingNote(" ".join(says)) if says else None
-    says += [] if holders else ["It starts when jobs that hold it end; when that is does not stand here."]
+    says += [] if holders else ["It starts when jobs that hold it end."]
     held = Step("who holds licences, and how long at most", 'squeue -t R -o "%i %u %W %L"')
     do = (held, Step("leave out of `-L` what the job does not use"))
     return WaitingNote(" ".join(says), facts=tuple(facts), do=do, only=True)

@@ -50,7 +50,9 @@ def told_without_job(
         job = replace(job, id=next((one for one in ids if one and one in said), ids[0] or job.id))
     if found.reason.kind == "client-error" and found.reason.word not in ("unknown job", "refused"):
         # What was refused has no number: some other one stands there. Its queue stands in the command.
-        queue = re.search(r"\s(?:-p|--partition|-q)[= ]*([A-Za-z][\w.-]*)", text)
+        queue = re.search(r"\s(?:-p|--partition|-q)[= ]*([A-Za-z][\w.-]*)", text) or re.search(
+            r"\b(?:queue|partition)[ =]([a-z][\w-]*)(?=,|\n|$)", words
+        )
         job = replace(job, id="", queue=queue[1] if queue else "")
     return WaitCase(job, found, tuple(others), tuple(outputs), words, text, machine)
 

@@ -338,6 +338,19 @@ def without_host(select: str, host: str) -> str:
     return shell_word("+".join(chunks))
 
 
+def asked_of_a_host(case: WaitCase) -> WaitingNote | None:
+    """The GPUs that a job of LSF asks for on one host, where no host takes it."""
+    gpus = on_one_node(case).get("gpu")
+    if case.found.reason.word != "no suitable hosts" or not gpus or case.machine:
+        return None
+    says = (
+        f"It asks for {spoken_amount('gpu', gpus)} on ONE host (`-gpu num={gpus:g}`); `bhosts -gpu` lists each host's."
+    )
+    half = f'bsub -n 2 -gpu "num={gpus / 2:g}" -R "span[ptile=1]" <SCRIPT>'
+    on_two = (Step("two hosts, say, with half of them each", half),) if gpus % 2 == 0 else ()
+    return WaitingNote(says, do=on_two, facts=(Fact("gpu per-node", parts=(("asked", f"{gpus:g}"),)),))
+
+
 def counted_hosts(case: WaitCase) -> WaitingNote | None:
     """How many hosts have too little free of what it reserves, how many are closed, and what they have in all."""
     res = case.found.named.get("res", "")

@@ -212,8 +212,8 @@ def states(found: Sequence[Parent]) -> list[str]:
         if one.job
     )
     runs = any(one.job and one.job.phase == "running" for one in found)
-    text = listed(list(now))
-    return [f"{text[:1].upper()}{text[1:]}.{' Then it still needs free nodes.' if runs else ''}"] if now else []
+    text = re.sub(r"^of array", "Of array", listed(list(now)))
+    return [f"{text}.{' Then it still needs free nodes.' if runs else ''}"] if now else []
 
 
 def tasks_now(parent: Parent) -> str:
