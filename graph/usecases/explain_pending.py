@@ -128,18 +128,24 @@ def with_alike(
     if not alike or told.job.phase != "waiting":
         return answer
     names = listed([job.id for job in alike], 8)
-    says = f"{names} {'waits' if len(alike) == 1 else 'wait'} for the same reason."
-    facts = [Fact("alike", ", ".join(job.id for job in alike[:8]))]
     if answer.starts != told.found.reason.starts and answer.kind != "config":  # by what this one asks for
         word = told.found.reason.word
         says = f"Also held by `{word}`: {names}; what each asks for decides, name it to hear of it."
+        return with_line(answer, says, [Fact("alike", ", ".join(job.id for job in alike[:8]))])
+    return with_line(answer, *told_alike(answer, told, alike))
+
+
+def told_alike(answer: PendingAnswer, told: WaitCase, alike: Sequence[QueuedJob]) -> tuple[str, list[Fact]]:
+    """The others of the same reason, with their own planned starts, and whether they fit a limit only in turn."""
+    says = f"{listed([job.id for job in alike], 8)} {'waits' if len(alike) == 1 else 'wait'} for the same reason."
+    facts = [Fact("alike", ", ".join(job.id for job in alike[:8]))]
     planned = {job.id: job.start for job in alike if moment_of(job.start)} if answer.starts == "yes" else {}
     if planned:
         says += f" Planned: {listed([f'{one} for {spoken_date(start)}' for one, start in planned.items()], 8)}."
         facts.append(Fact("planned", ", ".join(f"{one}: {start}" for one, start in planned.items())))
     if answer.kind == "limit-aggregate" and (turns := one_by_one(told, alike)):
-        says, facts = f"{says} {turns}", [*facts, Fact("in-turn")]
-    return with_line(answer, says, facts)
+        return f"{says} {turns}", [*facts, Fact("in-turn")]
+    return says, facts
 
 
 def with_line(answer: PendingAnswer, says: str, facts: Sequence[Fact]) -> PendingAnswer:

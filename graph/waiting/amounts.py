@@ -203,7 +203,7 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
     return {of: value for of, value in whole.items() if of in texts} | asked
 
 
-SUBMITS = r"(?:#SBATCH|\bsbatch\b|\bsrun\b)[^\n]*?"
+SUBMITS = r"(?:#SBATCH|\bsbatch\b|\bsrun\b)[^\n]{0,300}?"
 
 
 def cores_in_script(case: WaitCase) -> str:

@@ -10,6 +10,7 @@ from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import LimitSeen
 from graph.waiting.words import tables
 from knowledge.document import Step
+from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.times import asked_time
 
 LESS_TIME: Mapping[str, str] = {name: each["time"] for name, each in tables()["less"].items()}
@@ -19,34 +20,54 @@ UNUSED = {"minutes": "what is used of it is not shown", "run-minutes": "what run
 
 def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
     """Size x time beside what is left of a budget (or of what running jobs may have together still to run)."""
-    in_all = limit.left is None and limit.per != "job"
-    scale, unit = scale_of(limit), unit_of(limit.of)
-    left, of_all = left_of(limit), f" of {whole(limit.most / scale)}" if limit.used else ""
-    if asked is None and in_all:
-        name = "budget is" if limit.counts == "minutes" else "limit is"
-        return WaitingNote(f"The {name} {whole(left / scale)} {unit} in all; {UNUSED[limit.counts]}.")
     if asked is None:
-        return WaitingNote(f"By what is printed {whole(left / scale)}{of_all} {unit} are left.")
-    says = size_by_time(case, limit, asked)
-    if limit.unit_unread and asked <= left:
-        return WaitingNote(f"{says}; {whole(left / scale)} hours are told as left: enough, if they are {unit}.")
-    if asked <= left:
-        allowed = "is what one job may have at most" if limit.per == "job" else "are left"
-        allowed = f"are allowed in all, and {UNUSED[limit.counts]}" if in_all else allowed
-        # Alone it fits: it is the others' that has to shrink.
-        starts = "yes" if limit.counts == "run-minutes" and limit.per != "job" else None
-        return WaitingNote(f"{says}; {whole(left / scale)}{of_all} {allowed}.", starts=starts, sure=bool(starts))
+        return left_alone(limit)
+    return enough(case, limit, asked) if asked <= left_of(limit) else too_little(case, limit, asked)
+
+
+def is_in_all(limit: LimitSeen) -> bool:
+    """Whether only the whole of it is printed, and not what is used."""
+    return limit.left is None and limit.per != "job"
+
+
+def of_all(limit: LimitSeen) -> str:
+    return f" of {whole(limit.most / scale_of(limit))}" if limit.used else ""
+
+
+def left_alone(limit: LimitSeen) -> WaitingNote:
+    """What is left, where the request is not told."""
+    left, unit = whole(left_of(limit) / scale_of(limit)), unit_of(limit.of)
+    if is_in_all(limit):
+        name = "budget" if limit.counts == "minutes" else "limit"
+        return WaitingNote(f"The {name} is {left} {unit} in all; {UNUSED[limit.counts]}.")
+    return WaitingNote(f"By what is printed {left}{of_all(limit)} {unit} are left.")
+
+
+def enough(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
+    """It fits what is left, or what is allowed in all."""
+    says, left = size_by_time(case, limit, asked), whole(left_of(limit) / scale_of(limit))
+    if limit.unit_unread:
+        return WaitingNote(f"{says}; {left} hours are told as left: enough, if they are {unit_of(limit.of)}.")
+    allowed = "is what one job may have at most" if limit.per == "job" else "are left"
+    allowed = f"are allowed in all, and {UNUSED[limit.counts]}" if is_in_all(limit) else allowed
+    # Alone it fits: it is the others' that has to shrink.
+    starts: Starts | None = "yes" if limit.counts == "run-minutes" and limit.per != "job" else None
+    return WaitingNote(f"{says}; {left}{of_all(limit)} {allowed}.", starts=starts, sure=bool(starts))
+
+
+def too_little(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
+    """More than is left: by how much, and what fits."""
+    says, scale, left = size_by_time(case, limit, asked), scale_of(limit), left_of(limit)
     fit = left / scale / (1 if limit.of == "time" else request_of(case).get(limit.of, 1))
     if limit.per == "job":
         return above_minutes(case, limit, f"{says} ({asked:,.0f} minutes)", fit)
     do = (smaller(case, limit, fit),) if fit >= 0.25 else ()
     if limit.unit_unread:
-        says = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit}."
-        return WaitingNote(says, do=do)
+        told = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit_of(limit.of)}."
+        return WaitingNote(told, do=do)
     minutes = f" ({left:,.0f} minutes)" if counts_minutes(case, limit) else ""
-    short = f"{says}, more than the {whole(left / scale)}{of_all} that are left{minutes} ({{}} short)".format(
-        whole((asked - left) / scale)
-    )
+    most = f"{says}, more than the {whole(left / scale)}{of_all(limit)} that are left{minutes}"
+    short = f"{most} ({whole((asked - left) / scale)} short)"
     if limit.counts == "run-minutes":
         return too_much_to_run(limit, asked, says, short, do)
     held = case.found.reason.kind == "limit-budget"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from graph.waiting import (
     asked_in_words,
+    constraint_seen,
     elsewhere,
+    licences_seen,
     limits_seen,
     limits_told,
     nodes_seen,
@@ -33,7 +35,7 @@ Look = Callable[[WaitCase], WaitingNote | None]
 LOOKS: tuple[tuple[str, Look], ...] = (
     ("cause", own_fields.hold_of_pbs),
     ("limit", pbs_seen.shortage),
-    ("limit", own_fields.missing_feature),
+    ("limit", constraint_seen.missing_feature),
     ("", own_fields.place_seen),
     ("cause", own_fields.named_qos),
     ("history", own_fields.restarts),
@@ -56,7 +58,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("limit", limits_seen.machine_limits),
     ("limit", limits_seen.reservation_window),
     ("limit", limits_seen.maintenance),
-    ("limit", limits_seen.licences),
+    ("limit", licences_seen.licences),
     ("cause", nodes_seen.named_nodes),
     ("nodes", nodes_seen.usable_nodes),
     ("limit", limits_told.too_large_for_a_node),

@@ -54,7 +54,7 @@ COLUMN = re.compile(
 )
 OF = {"jobs": "jobs", "submit": "submit", "submitjobs": "submit", "wall": "time"}
 PER: Mapping[str, Per] = {"j": "job", "u": "user", "a": "account", "n": "node", "d": "job"}
-ASSOC_NAMED = re.compile(r"\bassoc_mgr\b[^\n|]*\b(?:qos|accounts?)=([\w.-]+)(?![\w.,-])")
+ASSOC_NAMED = re.compile(r"\bassoc_mgr\b[^\n|]{0,200}?\b(?:qos|accounts?)=([\w.-]+)(?![\w.,-])")
 # `32(28)` of scontrol show assoc_mgr: the limit and what is in use; `N` is none.
 CELL = re.compile(r"(N|[\d:.-]+[KMGT]?)(?:\((\d+(?:\.\d+)?)\))?")
 

@@ -1,15 +1,13 @@
-"""Limits beside the request: the partition's, the machine's, a reservation's hours, a budget, licences."""
+"""Limits beside the request: the partition's, the machine's, a reservation's hours, a maintenance."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.limit_tables import licence_totals
 from graph.waiting.limits_said import needs_said
 from graph.waiting.limits_told import LESS, limit_note
 from graph.waiting.moments_said import Beginning, beginning_said, now_before
@@ -302,73 +300,3 @@ def left_until(begins: datetime | None, seen: str) -> float:
     """Seconds from when the output was printed (or the job last judged) until then; 0 where that is not told."""
     judged = moment_of(seen)
     return (begins - judged).total_seconds() if begins and judged and begins > judged else 0.0
-
-
-def licences(case: WaitCase) -> WaitingNote | None:
-    """The licences that are used up, or gone."""
-    if case.found.reason.word != "Licenses":
-        return None
-    for row in case.rows("scontrol show licenses"):
-        if row.get("Total") == "0" or (row.get("Free") == "0" and row.get("Reserved") == row.get("Total")):
-            name = row["LicenseName"]
-            gone = row.get("Total") == "0"
-            none = "a total of 0" if gone else "none free: all are reserved"
-            back = "only when staff bring it back" if gone else "when that is back"
-            do = Step(f"wait for {name} (status page, support); leave `-L {name}` out only if the job does not use it")
-            return WaitingNote(
-                (
-                    f"The licence {name} has {none}. Where a file system is counted as a licence (it is no program's "
-                    f"then), that means that {name} is taken out or down; it starts {back}."
-                ),
-                do=(do,),
-                only=True,
-                starts="depends" if gone else None,
-            )
-    asked = (case.job.printed("Licenses") or case.job.printed("LICENSES")).replace("(null)", "")
-    wanted = licences_of(asked)
-    says = [f"It asks for {asked}."] if asked else []
-    facts: list[Fact] = []
-    for limit in licence_totals(case):
-        if limit.used is None or not (limit.owner in wanted or (not asked and not limit.left)):
-            continue
-        used = "all" if limit.used == limit.most else f"{limit.used:g}"
-        free, needs = limit.left or 0.0, wanted.get(limit.owner, 1)
-        short = (
-            f", {free:g} {'is' if free == 1 else 'are'} free, {needs - free:g} short" if needs > free and asked else ""
-        )
-        says.append(f"Of the licence {limit.owner} {used} of {limit.most:g} are in use{short}.")
-        numbers = {"asked": needs, "limit": limit.most, "used": limit.used, "left": free}
-        numbers |= {"short": needs - free} if needs > free else {}
-        facts.append(Fact("licence", limit.owner, tuple((name, f"{value:g}") for name, value in numbers.items())))
-        if needs > limit.most:
-            most = Step(f"ask for at most {limit.most:g} of {limit.owner} and submit again")
-            says.append(f"It asks for more than there are ({limit.most:g}), so it never starts as it is.")
-            return WaitingNote(" ".join(says), starts="no", do=(most,), only=True)
-    if holders := holders_of(case, wanted):
-        says.append(
-            f"By what you pasted they are held by {listed(holders)}; it starts when enough of them are given back."
-        )
-        facts.append(Fact("running", ", ".join(holders)))
-    if not facts:
-        return WaitingNote(" ".join(says)) if says else None
-    says += [] if holders else ["It starts when jobs that hold it end."]
-    held = Step("who holds licences, and how long at most", 'squeue -t R -o "%i %u %W %L"')
-    do = (held, Step("leave out of `-L` what the job does not use"))
-    return WaitingNote(" ".join(says), facts=tuple(facts), do=do, only=True)
-
-
-def licences_of(text: str) -> dict[str, int]:
-    """`vcs:4,matlab@srv` as 4 of vcs and 1 of matlab@srv."""
-    found = re.findall(r"([A-Za-z][\w.@-]*)(?:[:*=](\d+))?", text.replace("(null)", ""))
-    return {name: int(number or 1) for name, number in found}
-
-
-def holders_of(case: WaitCase, wanted: Mapping[str, int]) -> list[str]:
-    """The running jobs that have some of these licences, where squeue printed them."""
-    held = []
-    for job in case.others:
-        has = licences_of(job.printed("LICENSES") or job.printed("Licenses"))
-        told = [f"{count} {name}" for name, count in has.items() if not wanted or name in wanted]
-        if job.phase == "running" and told:
-            held.append(f"{job.id}{f' of {job.user}' if job.user else ''} ({listed(told)})")
-    return held

@@ -352,25 +352,28 @@ def asked_of_a_host(case: WaitCase) -> WaitingNote | None:
 
 
 def counted_hosts(case: WaitCase) -> WaitingNote | None:
-    """How many hosts have too little free of what it reserves, how many are closed, and what they have in all."""
-    res = case.found.named.get("res", "")
+    """How many hosts have too little free of what it reserves, how many are closed, and which could ever give it."""
     if case.found.reason.word not in ("resource in use", "memory in use"):
         return None
     lines = [line.strip() for line in case.job.reason.split(";")]
     short = sum(host_count(line) for line in lines if "requirement" in line)
-    shut = sum(host_count(line) for line in lines if re.search(r"Closed by|locked by", line))
-    of = "mem" if res == "mem" else "gpu" if "gpu" in res else ""
-    most = {row["HOST_NAME"]: value for row in case.rows("lshosts") if (value := size(row.get("maxmem", "")))}
-    asked = request_of(case).get("mem")
-    says = [
-        f"{short} host{'s' * (short > 1)} {'have' if short > 1 else 'has'} not enough {noun_of(of) or res} free now"
-    ]
-    says += [f"{shut} {'are' if shut > 1 else 'is'} closed by staff"] if shut else []
-    told = f"{listed(says)}." if short else ""
-    if of == "mem" and asked and (large := [name for name, value in most.items() if value >= asked]):
-        told += f" {listed(large)} can give it: it starts when so much is free on one."
+    shut = sum(host_count(line) for line in lines if "Closed by" in line or "locked by" in line)
+    if not short:
+        return None
+    res = case.found.named.get("res", "")
+    hosts = f"{short} hosts have" if short > 1 else "1 host has"
+    says = f"{hosts} not enough {noun_of('gpu' if 'gpu' in res else res) or 'of it'} free now"
+    says += f" and {shut} {'are' if shut > 1 else 'is'} closed by staff" if shut else ""
     facts = (Fact("out", str(shut)),) if shut else ()
-    return WaitingNote(told.strip(), facts=facts) if told else None
+    return WaitingNote(f"{says}.{large_hosts(case) if res == 'mem' else ''}", facts=facts)
+
+
+def large_hosts(case: WaitCase) -> str:
+    """The hosts whose memory in all would be enough."""
+    asked = request_of(case).get("mem")
+    most = {row["HOST_NAME"]: size(row.get("maxmem", "")) or 0.0 for row in case.rows("lshosts")}
+    large = [name for name, value in most.items() if asked and value >= asked]
+    return f" {listed(large)} can give it: it starts when so much is free on one." if large else ""
 
 
 def hosts_of_lsf(case: WaitCase) -> WaitingNote | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from graph.waiting.amounts import amount, on_one_node, request_of, size, spoken_amount
+from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limits_said import needs_said
 from graph.waiting.moments_said import now_before
-from graph.waiting.nodes_seen import in_queue
 from graph.waiting.spoken import date_of_epoch, listed, moment_of, running_job, seen_at, spoken_date
 from graph.waiting.words import tables
 from knowledge.document import Step
@@ -336,97 +335,6 @@ def since(case: WaitCase) -> WaitingNote | None:
         )
     eligible = printed_seconds(case.job.printed("eligible_time"))
     return WaitingNote(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None
-
-
-def missing_feature(case: WaitCase) -> WaitingNote | None:
-    """The constraint that no node meets."""
-    if case.found.reason.word == "resource requirements" and (wanted := case.job.printed("Requested Resources")):
-        return WaitingNote(f'It asks for `-R "{wanted}"`.')
-    asked = case.job.printed("Features")
-    if asked and case.found.reason.word == "BadConstraints" and (missing := not_on_nodes(case, asked)):
-        rows = own_rows(case)
-        facts = (Fact("no-node-has", asked), Fact("nodes-have", features_with_nodes(rows).replace(" and ", ", ")))
-        return WaitingNote(missing, fill={"FEATURE": like_it(case, asked) or "<FEATURE>"}, facts=facts)
-    if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
-        return None
-    partition = f" of {case.job.queue}" if case.job.queue else " of the partition"
-    if lacking := not_together(case, asked):
-        return lacking
-    return WaitingNote(
-        f"It asks for `{asked}` (Features): no node{partition} has that, or not together with the rest of the request.",
-        fill={"FEATURE": "<FEATURE>"},
-        facts=(Fact("no-node-has", asked),),
-    )
-
-
-def not_together(case: WaitCase, asked: str) -> WaitingNote | None:
-    """Where each word of the constraint is on some node: what each kind of node lacks of the whole request."""
-    rows = [row for row in own_rows(case) if row.get("AVAIL_FEATURES")]
-    words, need = re.findall(r"[A-Za-z_][\w.-]*", asked), on_one_node(case)
-    kind = re.search(r"gpu:([A-Za-z][\w.-]*)", " ".join(value for _, value in case.job.fields))
-    if not rows or "|" in asked:
-        return None
-    told: list[str] = []
-    for row in rows:
-        has = row["AVAIL_FEATURES"].split(",")
-        lacks = [f"`{word}`" for word in words if word not in has]
-        if kind and "GRES" in row and kind[1] not in row["GRES"]:
-            lacks.append(f"a GPU of type {kind[1]}")
-        sizes = {"mem": size(row.get("MEMORY", "")), "cpu": amount("cpu", row.get("CPUS", "").rstrip("+"))}
-        lacks += [spoken_amount(of, need[of]) for of, most in sizes.items() if most and need.get(of, 0) > most]
-        if not lacks:
-            return None
-        what = ", ".join(filter(None, (row.get("GRES", "").replace("(null)", ""), row["AVAIL_FEATURES"])))
-        told.append(f"{row.get('NODELIST') or row.get('HOSTNAMES') or 'some'} ({what}) lack {listed(lacks)}")
-    # What only those nodes have that lack nothing but the constraint.
-    near = {
-        word for row in rows if kind and kind[1] in row.get("GRES", "") for word in row["AVAIL_FEATURES"].split(",")
-    }
-    near -= {
-        word for row in rows if kind and kind[1] not in row.get("GRES", "") for word in row["AVAIL_FEATURES"].split(",")
-    }
-    says = f"It asks for `{asked}`{f' and a GPU of type {kind[1]}' if kind else ''}, and no node has all of it: "
-    fill = {"FEATURE": next(iter(near)) if len(near) == 1 else "<FEATURE>"}
-    facts = (Fact("no-node-has", asked + (f", gpu:{kind[1]}" if kind else "")),)
-    return WaitingNote(f"{says}{'; '.join(told)}.", fill=fill, facts=facts)
-
-
-def own_rows(case: WaitCase) -> list[Mapping[str, str]]:
-    """The rows of sinfo that are of its partition, or may be where that is not told."""
-    return [row for row in case.rows("sinfo") if in_queue(row.get("PARTITION", case.job.queue), case)]
-
-
-def like_it(case: WaitCase, asked: str) -> str:
-    """The word that nodes have and that is nearest: one that begins alike, else their one GPU name; empty: several."""
-    from graph.waiting.elsewhere import GPU_NAME
-
-    rows = own_rows(case)
-    have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if word}
-    near = {word for word in have if word.startswith(asked) or asked.startswith(word)}
-    gpus = {word for word in have if GPU_NAME.search(word)} if GPU_NAME.fullmatch(asked) else set()
-    return next(iter(near)) if len(near) == 1 else next(iter(gpus)) if not near and len(gpus) == 1 else ""
-
-
-def features_with_nodes(rows: Sequence[Mapping[str, str]]) -> str:
-    """Which nodes have which words, with their state where it was printed: `a100 (g01 idle, g02 mix)`."""
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        name = " ".join(filter(None, (row.get("NODELIST") or row.get("HOSTNAMES"), row.get("STATE"))))
-        for word in row.get("AVAIL_FEATURES", "").split(","):
-            if word not in ("", "(null)"):
-                found.setdefault(word, []).append(name)
-    return listed([f"{word}{f' ({listed(names)})' if all(names) else ''}" for word, names in sorted(found.items())], 8)
-
-
-def not_on_nodes(case: WaitCase, asked: str) -> str:
-    """The words of its constraint that no node of its partition has, where sinfo printed what they have."""
-    rows = own_rows(case)
-    have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if word not in ("", "(null)")}
-    lacks = [word for word in re.findall(r"[A-Za-z_][\w.-]*", asked) if word not in have]
-    if not have or not lacks:
-        return ""
-    no_node = f"{listed(lacks)} {'is' if len(lacks) == 1 else 'are'} on no node shown"
-    return f"It asks for `{asked}`: {no_node}; they have {features_with_nodes(rows)}."
 
 
 def hold_of_pbs(case: WaitCase) -> WaitingNote | None:

@@ -187,6 +187,14 @@ def test_what_is_printed_decides(text: str, starts: str, said: list[str], never:
     assert [one for one in never if one in told] == [], told
 
 
+def test_a_licence_that_the_job_does_not_ask_for_holds_nothing() -> None:
+    asked = "$ squeue -j 814 -h -o '%i %T %r %W %D'\n814 PENDING Licenses abaqus:2 1\n$ scontrol show lic\n"
+    gone = "LicenseName=scratch9\n    Total=0 Used=0 Free=0 Reserved=0 Remote=no\n"
+    full = "LicenseName=abaqus\n    Total=6 Used=6 Free=0 Reserved=0 Remote=no\n"
+    answer = explain_pending(asked + gone + full)
+    assert answer.starts == "yes" and "scratch9" not in " ".join(answer.says)
+
+
 def test_a_printed_start_of_pbs_leaves_no_other_cause() -> None:
     block = "Job Id: 862.srv\n    job_state = W\n    Execution_Time = Sat Oct  3 06:00:00 2026\n    Hold_Types = n\n"
     assert "could not be copied in" not in whole(block)
