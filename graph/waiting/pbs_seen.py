@@ -133,7 +133,9 @@ def reservation_in_the_way(case: WaitCase) -> WaitingNote | None:
     left = (begins - now).total_seconds() if begins and now else 0.0
     ahead = f", {in_hours(left)} from {since_when(case)}" if left > 0 else ""
     long = f", before its {spoken_time(case.job.limit)} would be over" if case.job.limit else ""
-    says = f"Reservation {row[1]} (a maintenance, as a rule) begins {row[2]}{ahead}{long}, and ends {row[4]}."
+    # OpenPBS names maintenance reservations M<number> (man pbs_rsub).
+    kind = " (a maintenance)" if re.match(r"M\d", row[1]) else ""
+    says = f"Reservation {row[1]}{kind} begins {row[2]}{ahead}{long}, and ends {row[4]}."
     fits = time_before(case, left).get("TIME_UNTIL_MAINTENANCE", "<SHORTER>")
     do = Step(f"a walltime that ends before {row[2]}", f"qalter -l walltime={fits} <JOBID>")
     after = "Free nodes do not help a job of that length: it starts by itself after that, or before it with less time."
