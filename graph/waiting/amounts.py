@@ -203,16 +203,19 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
     return {of: value for of, value in whole.items() if of in texts} | asked
 
 
-SUBMITS = r"(?:#SBATCH|\bsbatch\b|\bsrun\b)[^\n]{0,300}?"
+SUBMITS = re.compile(r"#SBATCH|\b(?:sbatch|srun|salloc)\b")
+# Characters of the longest line of a script that is looked at.
+LONGEST = 2_000
 
 
 def cores_in_script(case: WaitCase) -> str:
     """The cores that directives of Slurm ask for on one node; empty where they tell none."""
-    each = re.search(rf"{SUBMITS}(?:--cpus-per-task[= ]|\s-c ?)(\d+)", case.text)
-    tasks = re.search(rf"{SUBMITS}--ntasks-per-node[= ](\d+)", case.text)
-    if not each and not tasks:
-        return ""
-    return str(int(each[1] if each else 1) * int(tasks[1] if tasks else 1))
+    lines = [line for line in case.text.split("\n") if len(line) < LONGEST and SUBMITS.search(line)]
+    each, tasks = (
+        next((found[1] for line in lines if (found := re.search(option, line))), "")
+        for option in (r"(?:--cpus-per-task[= ]|\s-c ?)(\d+)", r"--ntasks-per-node[= ](\d+)")
+    )
+    return str(int(each or 1) * int(tasks or 1)) if each or tasks else ""
 
 
 def queue_of(machine: Cluster, name: str) -> Queue | None:

@@ -54,7 +54,7 @@ COLUMN = re.compile(
 )
 OF = {"jobs": "jobs", "submit": "submit", "submitjobs": "submit", "wall": "time"}
 PER: Mapping[str, Per] = {"j": "job", "u": "user", "a": "account", "n": "node", "d": "job"}
-ASSOC_NAMED = re.compile(r"\bassoc_mgr\b[^\n|]{0,200}?\b(?:qos|accounts?)=([\w.-]+)(?![\w.,-])")
+ASSOC_NAMED = re.compile(r"\b(?:qos|accounts?)=([\w.-]+)(?![\w.,-])")
 # `32(28)` of scontrol show assoc_mgr: the limit and what is in use; `N` is none.
 CELL = re.compile(r"(N|[\d:.-]+[KMGT]?)(?:\((\d+(?:\.\d+)?)\))?")
 
@@ -71,8 +71,8 @@ def accounting_limits(case: WaitCase, every: bool = False) -> Iterator[LimitSeen
         group: Per = "qos" if of_qos else "account"
         if not owner and case.found.limit:  # cut out by grep, without its head
             group = case.found.limit.set_on
-            named = ASSOC_NAMED.search(case.text)
-            owner = named[1] if named else ""
+            asked = (line for line in case.text.split("\n") if "show assoc_mgr" in line)
+            owner = next((found[1] for line in asked if (found := ASSOC_NAMED.search(line))), "")
         if owner and own and owner != own.rstrip("+") and len(rows) > 1 and not every:
             continue
         for key, cell in row.items():
