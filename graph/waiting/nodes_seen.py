@@ -192,7 +192,8 @@ def partly_used(case: WaitCase, counts: Mapping[str, int]) -> str:
         return ""
     gpus = request_of(case).get("gpu", 0) / (case.job.nodes or 1)
     all_of = f"the {gpus:g} GPUs" if gpus > 1 and gpus.is_integer() else "all"
-    return f" mix means partly in use: none of these has free {all_of} that it asks for on one node."
+    one_node = "are free together on one node" if gpus > 1 else "is free on one node"
+    return f" mix means only partly in use: it starts once {all_of} that it asks for {one_node}."
 
 
 def too_small(case: WaitCase, are: str) -> WaitingNote | None:

@@ -59,7 +59,7 @@ MEMORY = (
     [
         pytest.param(
             f"{HEAD} 915 gpu a ada PD 0:00 1 (Resources)\n{MIX}\nI ask for 4 gpus, there IS space",
-            ["mix means partly in use", "4 GPUs that it asks for on one node"],
+            ["mix means only partly in use", "the 4 GPUs that it asks for are free together on one node"],
             id="mix is no free node",
         ),
         pytest.param(OTHERS.format("eve"), ["None of them is a job of ada", "QOS pool"], id="it is the others"),
