@@ -61,7 +61,7 @@ BY_FORM = (
     # Codes for one use each, in the lines below the word for them.
     MaskingRule(
         "KEY",
-        r"(?:recovery|backup|scratch|notfall|wiederherstellungs|secours|recuperaci.n).?codes?|codes? de (?:secours|recup)",
+        r"(?:recovery|backup|scratch|notfall|wiederherstellungs).?codes?",
         r"(?i)(?:recovery|backup|scratch|notfall|wiederherstellungs)[ -]?codes?\b[^\n]{0,80}\n"
         r"(?P<v>(?:[ \t]*(?:\d{8}|(?=[a-z-]*\d)[0-9a-z]{4,6}(?:-[0-9a-z]{4,6}){1,3})[ \t]*(?:\n|$)){1,12})",
         example="your recovery codes:\n«4f1a9-c07be\n93d2c-18ffa»",

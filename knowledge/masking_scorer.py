@@ -62,7 +62,8 @@ CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-]
 CHAINED = re.compile(r"[A-Za-z]{3,15}=[A-Za-z]{3,15}=\d{1,4}(?![\w=])")
 # What a name is given to the end of its line, brackets and signs of equality and all.
 GIVEN = re.compile(
-    r"[ \t]*(?:export |set )?[A-Za-z][\w.-]{2,40} ?[=:] ?((?!\S*\$[({])[^\s\"'`=:][^\s\"'`]*[=()\[\]{}][^\s\"'`]*)[ \t]*$"
+    r"[ \t]*(?:export |set )?[A-Za-z][\w.-]{2,40} ?[=:] ?"
+    r"((?!\S*\$[({])[^\s\"'`=:][^\s\"'`]*[=()\[\]{}][^\s\"'`]*)[ \t]*$"
 )
 SETENV = re.compile(r"\bsetenv \w{1,40} [\"']$")
 # What a prompt for a password asks for, and what is typed there, which is one as a whole.
