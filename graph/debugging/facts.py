@@ -6,9 +6,10 @@ A fact is text under a name; what the log does not tell is not there. What a ste
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from math import prod
+from math import floor, gcd, prod
 from pathlib import Path
 
 from graph.debugging.events import Event, Scan
@@ -20,8 +21,8 @@ from knowledge.data_file import read_data
 
 SIZE = r"(?P<{}>[\d.]+ ?[KMGT]i?B)"
 # Read from the line that tells the cause, and from what else speaks for the same cause; from all that was found and
-# from the end of the log.
-OF_LINE, OF_LOG = (
+# from the end of the log; from the lines of its start that tell what was asked for.
+OF_LINE, OF_LOG, OF_START = (
     tuple(re.compile(re.sub(r"\{size:(\w+)\}", lambda name: SIZE.format(name[1]), pattern)) for pattern in patterns)
     for patterns in read_data(Path(__file__).with_suffix(".yaml")).values()
 )
@@ -62,6 +63,8 @@ LOADING = re.compile(r"(?i)\btime[ :=]+(?P<time>[\d.]+)\b.{0,40}?\bdata(?:[ _]ti
 MOSTLY = 0.6
 # No count of heads, layers or samples that people divide is larger.
 LARGEST_WHOLE = 1_000_000
+# No layer is split over more GPUs than this.
+MOST_PARALLEL = 64
 # A run that would need more than so many times its time is to be continued, not prolonged.
 MOST_TIMES = 12
 # The package that holds a module, where they are called differently.
@@ -115,6 +118,7 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
     found |= {
         k: v for k, v in first_matches(OF_LOG, [*_frames(winner), *lines, *reversed(end)]).items() if k not in found
     }
+    found |= {k: v for k, v in first_matches(OF_START, scan.noted.lines).items() if k not in found}
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
     found |= _of_nodes([*lines, *end]) | _of_epochs(found) | facts_of_arguments(winner.text, unranked(end))
     found |= _of_host(winner, found, "\n".join([*lines, *end])) | _of_stage(winner) | _of_shared_gpu(winner, end)
@@ -169,8 +173,20 @@ def divisor(parts: str) -> int:
     return sum(prod(int(number) for number in re.findall(r"(?<![\w.])\d+", term)) for term in found[0].split("+"))
 
 
-def divisors_near(found: Mapping[str, str]) -> dict[str, str]:
-    """The numbers next to `part` that divide `whole`, as `divides`, where it does not itself."""
+def share_free(found: Mapping[str, str]) -> dict[str, str]:
+    """How much of a GPU's memory is free, as the share that a server may be given; a little is left."""
+    free, total = (re.fullmatch(r"\d+(?:\.\d+)?", found.get(name, "")) for name in ("free", "total"))
+    if not free or not total or not 0 < float(free[0]) < float(total[0]):
+        return {}
+    return {"share": f"{floor(100 * float(free[0]) / float(total[0]) - 1) / 100:.2f}"}
+
+
+def divisors_near(found: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """The numbers next to `part` that divide `whole`, as `divides`, where it does not itself; and as `fitting` those
+    that divide the heads of keys and the number of processes too, where the log tells them.
+
+    known: the facts of the log.
+    """
     if not found.get("whole", "").isdigit() or not found.get("part", "").isdigit():
         return {}
     whole, part = int(found["whole"]), int(found["part"])
@@ -178,7 +194,9 @@ def divisors_near(found: Mapping[str, str]) -> dict[str, str]:
         return {}
     below = next(n for n in range(part, 0, -1) if whole % n == 0)
     above = next(n for n in range(part, whole + 1) if whole % n == 0)
-    return {"divides": f"{below} or {above}"}
+    common = gcd(whole, *(int(known[name]) for name in ("key_heads", "world") if known.get(name, "").isdigit()))
+    fitting = [str(n) for n in range(min(common, MOST_PARALLEL), 1, -1) if common % n == 0]
+    return {"divides": f"{below} or {above}"} | ({"fitting": " or ".join(fitting)} if fitting else {})
 
 
 def printable_lines(data: bytes) -> list[str]:
@@ -306,6 +324,8 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
         more["multiples"] = " or ".join(str(n * of) for n in (world // of, world // of + 1) if n)
     if "joined" in found and int(found["joined"]) < int(found["clients"]):
         more["absent"] = str(int(found["clients"]) - int(found["joined"]))
+    if found.get("holder") in sys.stdlib_module_names:
+        more["standard"] = found["holder"]
     if "classes" in found and int(found["classes"]) > 0:
         more["last_class"] = str(int(found["classes"]) - 1)
     memory = found.get("memory") or found.get("limit")

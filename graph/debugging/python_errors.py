@@ -6,6 +6,7 @@ Ranks interleave: lines of another rank, progress bars and doubled headers insid
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graph.debugging.log import message
@@ -28,6 +29,12 @@ LIBRARY = re.compile(
 )
 STANDARD = re.compile(
     r"/lib(?:64)?/python\d[\d.]*/(?!site-packages|dist-packages)|^<frozen |\bPython\d+\\+Lib\\+(?!site-)"
+)
+
+
+# Scripts that a site runs before and after the job's own commands.
+SITE_SCRIPT = re.compile(
+    r"^/etc/|^/usr/(?:libexec|share)/|/(?:easybuild|lmod|modulefiles|profile\.d|[\w.-]*(?:prolog|epilog)[\w.-]*)/"
 )
 
 
@@ -88,7 +95,7 @@ def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
         elif frame := FRAME.match(text):
             frames.append(Frame(frame["file"], int(frame["line"]), frame["name"] or "", number, text.strip()))
         elif found := _exception(text, bool(frames)):
-            ignored = first.startswith("Exception ignored") or _ignored_above(data, start)
+            ignored = first.startswith("Exception ignored") or _ignored_above(data, start) or _of_site(frames)
             kind, words = found
             return PythonError(kind, words, number, offset, tuple(frames), ignored)
         elif frames and text[:1] == " " and not frames[-1].source:
@@ -134,7 +141,12 @@ def _exception(text: str, framed: bool) -> tuple[str, str] | None:
     return found["type"], (found["text"] or "").strip()
 
 
+def _of_site(frames: Sequence[Frame]) -> bool:
+    """Whether all that was at work is a script that the site runs round the job, and no library or program of it."""
+    return bool(frames) and all(f.own and SITE_SCRIPT.search(f.file) for f in frames)
+
+
 def _ignored_above(data: bytes, start: int) -> bool:
     """Whether the line above the header says that Python swallowed the exception, or a .pth file raised it."""
     above = data[max(0, start - 600) : start].rstrip(b"\n").rpartition(b"\n")[2]
-    return any(words in above for words in (b"Exception ignored in", b"Exception ignored on", b"Error processing line"))
+    return any(words in above for words in (b"Exception ignored ", b"Error processing line"))

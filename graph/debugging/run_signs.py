@@ -18,7 +18,9 @@ from knowledge.types import Diagnosis
 LOOKED_THROUGH, MOST_NOTED = 8 << 20, 20_000
 NOTED = re.compile(
     rb"via (?:P2P/|SHM)|NET/IB : Using|[Ss]elected [Pp]rovider is|found \d+ nics|Using network \S|via NET/"
-    rb"|elapsed time per iteration|step[_ ]time|[Tt]ime per step|LMCache hit tokens|(?<!\d)\d{1,3} ?%, +\d{1,7} ?MiB"
+    rb"|elapsed time per iteration|step[_ ]time|[Tt]ime per step|LMCache hit tokens"
+    rb"|num[-_](?:key[-_]value[-_]heads|query[-_]groups)|[Ww]orld[ _-][Ss]ize|WORLD_SIZE"
+    rb"|(?<!\d)\d{1,3} ?%, +\d{1,7} ?MiB"
 )
 CARDS = re.compile(r"\[\d+\][A-Za-z]")
 OFI_CARDS = re.compile(r"found (\d+) nics")

@@ -52,6 +52,8 @@ PLAIN = re.compile(rb"\d+")
 # How the second line of an exception's message begins: not as a message of its own.
 CONTINUED = re.compile(rb"(?![\w./-]+(?:\[\d+\])?: |\s*File )[a-z\s(\[\"'-]")
 
+LEVELED = re.compile(r"\([^()\n]{1,60}\) (?:ERROR|WARN|INFO|DEBUG|FATAL|CRITICAL)")
+
 
 class Scanner:
     """Runs the matcher over sources and folds what it finds."""
@@ -235,7 +237,7 @@ class Scanner:
             return None
         clean = spoken(text).encode("utf-8", "replace")
         matched = self.matcher.telling(clean)
-        if more and matched and all(s.kind == "fallback" for s in matched) and CONTINUED.match(more):
+        if more and matched and all(s.kind == "fallback" for s in matched) and _goes_on(more):
             joined = clean + b" " + more.strip()
             if any(s.kind in ("cause", "error") for s in self.matcher.telling(joined)):
                 clean, matched = joined, self.matcher.telling(joined)
@@ -324,6 +326,12 @@ class Scanner:
     def _stamp(self, data: bytes, start: int, raw: bytes) -> int | None:
         """When it was printed, where that decides: over several files, and among ranks."""
         return stamp(data, start, raw) if self._many or self._headways.ranks else None
+
+
+def _goes_on(line: bytes) -> bool:
+    """Whether a line may continue the message above it: it has no mark of a rank, process or level of its own."""
+    text = line.decode("utf-8", "replace")
+    return CONTINUED.match(line) is not None and message(text)[0] == text and not LEVELED.match(text)
 
 
 def _shows_source(data: bytes, start: int, raw: bytes) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.facts import divisors_near
+from graph.debugging.facts import divisors_near, share_free
 from graph.debugging.log import printable
 from graph.debugging.secrets import masked
 from graph.debugging.settings import Settings, holds, steps_of
@@ -113,7 +113,7 @@ def matched(one: SpecificStep, passage: TellingLines, names: Mapping[str, str]) 
     if not all(found) or (one.unless and re.search(one.unless, f"{passage.around}\n{passage.log}")):
         return None
     caught = {k.rstrip("0123456789"): v for each in found if each for k, v in each.groupdict().items() if v}
-    caught |= divisors_near(caught)
+    caught |= divisors_near(caught, names) | share_free(caught)
     return {**names, **{name: masked(printable(value))[:200] for name, value in caught.items() if value}}
 
 

@@ -54,6 +54,21 @@ TWO_MASTERS = (
     "Two processes of this job both wanted to be rank 0 and open the store's port: RANK (or the node rank) is the same"
     " for several of them."
 )
+# Where the shell stops reading a script.
+SYNTAX = ("shell-syntax", "shell-runs-python")
+MAKE_FAILED = re.compile(r"\bmake(?:\[\d+\])?: \*\*\* \[(?:[^\]:]{1,200}:\d+: )?([^\]:\s]{1,200})\] Error \d")
+NOT_THERE = re.compile(r"(?:^|[\s:])([\w./+-]{1,200}): (?:command not found|not found$|No such file)")
+NOT_BUILT = "{name} was never built: make failed, and the job went on."
+BUILD_FIX = (
+    "Mend the build: the first `error` or `fatal` of the compiler or linker above that line names why it failed (a "
+    "toolkit, an option or an architecture that does not fit, mostly). Build before the job, or end it when make fails "
+    "(`make || exit 1`).",
+)
+BUILT = 76
+NOT_MADE = re.compile(
+    r"cannot create directory \W{0,3}(/[^'\"\u2019:]{1,200})['\"\u2019]?: (?:Permission denied|Read-only)"
+)
+GONE = re.compile(r"(/[\w./*+@-]{1,300})['\"\u2019]?: No such file")
 TOO_FEW = "The world size is {world}, but only {joined} processes were started, and all of them joined."
 
 
@@ -91,6 +106,9 @@ def read_together(events: Sequence[Event]) -> None:
     _programs_of_some(events)
     _no_compiler(events)
     _not_written(events)
+    _script_not_read(events)
+    _not_built(events)
+    _folder_refused(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
@@ -204,6 +222,47 @@ def _not_written(events: Sequence[Event]) -> None:
         names = [frame.name for frame in event.error.frames[-4:]] if event.error else []
         if any(SAVING.match(name) for name in names) and NOT_OPENED.search(event.text):
             _settle(event, "env-file-missing", NOT_WRITTEN, WRITE_FIX)
+
+
+def _script_not_read(events: Sequence[Event]) -> None:
+    """The shell stopped reading at a syntax error: no missing module explains it, and no exception before it."""
+    broken = next((e for e in events if e.signature.id in SYNTAX), None)
+    if broken is None:
+        return
+    before = [e for e in events if e.order < broken.order and e.file == broken.file]
+    if any(e.error and not e.error.ignored for e in before):
+        broken.signature = replace(broken.signature, kind="effect", strength=OF_NO_SETTING)
+        return
+    for event in before:
+        if event.signature.cause == "env-module":
+            event.signature = replace(event.signature, kind="effect", strength=OF_NO_SETTING)
+
+
+def _not_built(events: Sequence[Event]) -> None:
+    """What make failed to build is not there afterwards: the build is to be mended, no path."""
+    targets = {found[1].rpartition("/")[2]: e for e in events if (found := MAKE_FAILED.search(e.text))}
+    for event in events:
+        missing = NOT_THERE.search(event.text)
+        built = targets.get(missing[1].rpartition("/")[2]) if missing else None
+        if missing and built is not None and built.order < event.order:
+            _settle(built, built.signature.cause, NOT_BUILT.format(name=missing[1]), BUILD_FIX)
+            built.signature = replace(built.signature, strength=max(built.signature.strength, BUILT))
+            event.signature = replace(event.signature, kind="effect", strength=AFTER_CRASH)
+
+
+def _folder_refused(events: Sequence[Event]) -> None:
+    """A folder that could not be made is missing in all that follows below it."""
+    refused = [(e, found[1]) for e in events if (found := NOT_MADE.search(e.text))]
+    for event in events:
+        missing = GONE.search(event.text)
+        follows = any(missing and below(missing[1], path) and e.order < event.order for e, path in refused)
+        if follows and event.signature.cause == "env-file-missing":
+            event.signature = replace(event.signature, kind="effect", strength=AFTER_CRASH)
+
+
+def below(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _of_no_setting(event: Event) -> bool:
