@@ -32,6 +32,8 @@ class Event:
     error: PythonError | None = None
     level: str = ""
     raw: bytes = b""
+    beside: str = ""
+    """What the line below says, and the one above where it announces this one."""
     progress_after: int = 0
     """How many lines of training progress were seen between this event and the next one, as far as looked."""
     progress_between: int = 0

@@ -28,6 +28,8 @@ PROGRESS = re2.compile(
     rb"|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/#]*\d+.*(?:loss|acc|lr|time|tflops|speed|norm|train|val|eta)"
     rb"|\bepochs? \d+[,)]|\b(?:loss|acc(?:uracy)?|mAP|PSNR|ppl) (?:is|was)[: ]+-?\d"
     rb"|\"(?:GET|POST|PUT) \S+ HTTP/[\d.]+\"? 200\b"
+    rb"|\bApplication startup complete|\bUvicorn running on |\b(?:[Ll]istening (?:on|at)|[Ss]erving on) \S*:\d"
+    rb"|(?:router|server)\S* .*\bConnected\s*$"
     rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
     options(),
 )

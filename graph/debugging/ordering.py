@@ -6,6 +6,7 @@ consequence. Which of the others it is, a fitted model says (`ranking.py`).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from knowledge.signatures.loader import Cause
 OWN_VERDICTS = ("sched-node-failure", "sched-host-oom")
 # What says only that a job was stopped, or nothing: no trouble that made it hang.
 NO_TROUBLE = ("unknown", "sched-cancelled")
+# Whose complaint about a file ends no job by itself, and what ends one from outside.
+COMMAND = re.compile(r"(?:cp|mv|rm|ln|ls|mkdir|cat|scp|rsync|tar|find|chmod): ")
+FROM_OUTSIDE = ("sched-cancelled", "sched-time-limit", "sched-preempted")
 # A sign of trouble of this weight may be why a job hung until the clock or a person stopped it.
 TROUBLE = 38
 # An exit code says that the job failed in spite of a proof of success.
@@ -68,6 +72,8 @@ def _left_behind(event: Event, bad: list[Event], causes: Mapping[str, Cause]) ->
     if told.group not in COMPLAINING and event.level != "warning":
         return False
     follows = (event.signature.cause, *told.explains, *FOLLOWS)
+    if COMMAND.match(event.text) and any(e.signature.cause in FROM_OUTSIDE and e.order > event.order for e in bad):
+        return True
     if any(0 < e.line - event.last_line < APART and not e.level and weight(e) >= EFFECT for e in bad):
         return False  # the next complaint belongs to it
     return any(

@@ -40,6 +40,8 @@ LONGEST_DOCUMENT = 256 << 10
 
 HEADER = b"Traceback (most recent call last)"
 EXCEPTION = "python-exception"
+# A program that has ended lets such an exception go; its exit code stays 0.
+AT_EXIT = b"Exception ignored in atexit callback"
 # The summary of torch/distributed/elastic/multiprocessing/errors/__init__.py
 SUMMARY = b"Root Cause (first observed failure)"
 SUMMARY_SIZE = 1200
@@ -135,7 +137,8 @@ class Scanner:
             self._progress(data, max(between, hit - LOOK_BACK), start)
             looked = self._again_from_the_top(data, looked, start)
             known = self._line(data, start, hit, end, line, name)
-            at = between = _next(data, found.end(), end)
+            at = _next(data, found.end(), end)
+            between = start if self._hit is None else at
             if known and until == calm:
                 self._flood.settle(self._hit)
             if known and self._flood.rises(found.group(), self._hit) and at < calm:
@@ -171,6 +174,7 @@ class Scanner:
 
     def _line(self, data: bytes, start: int, hit: int, end: int, line: int, name: str | None) -> bool:
         """Judge one candidate line: remembered, a traceback's header, or new. True where its verdict was known."""
+        self._hit = None
         if line in self._handled:
             return False
         first = start if end - start <= LONGEST_LINE else max(start, hit - WHOLE)
@@ -200,8 +204,10 @@ class Scanner:
         event = None if _shows_source(data, start, raw) else self._judge(raw, line, name, more=more)
         if not header:
             self._memory.keep(key, event)
+        self._hit = event
         if event is not None and event.count == 1:
             event.time = self._stamp(data, start, raw)
+            event.beside = _beside(data, start, more)
             if event.error is None and event.signature.kind in ("fallback", "error"):
                 swallowed = read_swallowed(data, start, line, event.text)
                 event.error = swallowed or read_frames_above(data, start, line, event.text)
@@ -313,6 +319,8 @@ class Scanner:
         if error.log_line in self._handled:
             return True
         self._handled.add(error.log_line)
+        if AT_EXIT in data[max(0, start - WHOLE) : max(0, start - 1)].rpartition(b"\n")[2]:
+            return True
         end = data.find(b"\n", error.offset)
         raw = data[error.offset : end if end >= 0 else len(data)][:LONGEST_LINE]
         self._order += 1
@@ -326,6 +334,13 @@ class Scanner:
     def _stamp(self, data: bytes, start: int, raw: bytes) -> int | None:
         """When it was printed, where that decides: over several files, and among ranks."""
         return stamp(data, start, raw) if self._many or self._headways.ranks else None
+
+
+def _beside(data: bytes, start: int, below: bytes) -> str:
+    """The line below, and the one above where it announces this one (`Failed to download, trying next:`)."""
+    above = data[max(0, start - WHOLE) : max(0, start - 1)].rpartition(b"\n")[2]
+    lines = [above] * above.rstrip().endswith(b":") + [below]
+    return b"\n".join(lines).decode("utf-8", "replace")
 
 
 def _goes_on(line: bytes) -> bool:

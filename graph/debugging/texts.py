@@ -39,6 +39,8 @@ STAMPED = re.compile(
     r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,90}?\b(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL)\b"
     r"|# nThread \d+ nGpus \d+ |# NCCL version |\s*\.\. \S+ pid \d+: Test failure "
 )
+# Loggers of structured lines write one JSON object a line.
+OBJECT = re.compile(r"\W{0,4}\w{0,12} ?\{\"\w+\": ?[^\n]")
 # A library's exception may be explained over many lines.
 RAISED = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception):(?: |$)")
 SOMEBODY = re.compile(r"\?|\b(?:I|I'm|[Mm]y|[Hh]elp me)\b")
@@ -112,6 +114,8 @@ def marked_as_log(line: str, among: Look = "log") -> bool:
 def _is_output(lines: list[str]) -> bool:
     """Whether the first line or the last one is plainly a program's, whatever it prints between."""
     if STAMPED.match(lines[0]) or STAMPED.match(lines[-1]):
+        return True
+    if sum(OBJECT.match(line) is not None for line in lines) > MORE * len(lines):
         return True
     return RAISED.match(lines[0]) is not None and not any(SOMEBODY.search(line) for line in lines)
 

@@ -251,13 +251,14 @@ def _not_built(events: Sequence[Event]) -> None:
 
 
 def _folder_refused(events: Sequence[Event]) -> None:
-    """A folder that could not be made is missing in all that follows below it."""
+    """A folder that could not be made is missing in all that follows below it: the refusal is what bites there."""
     refused = [(e, found[1]) for e in events if (found := NOT_MADE.search(e.text))]
     for event in events:
         missing = GONE.search(event.text)
-        follows = any(missing and below(missing[1], path) and e.order < event.order for e, path in refused)
-        if follows and event.signature.cause == "env-file-missing":
-            event.signature = replace(event.signature, kind="effect", strength=AFTER_CRASH)
+        if missing is None or event.signature.cause != "env-file-missing":
+            continue
+        if first := next((e for e, path in refused if below(missing[1], path) and e.order < event.order), None):
+            event.signature, event.line, event.text, event.raw = first.signature, first.line, first.text, first.raw
 
 
 def below(path: str, folder: str) -> bool:

@@ -49,6 +49,8 @@ ENDED = re.compile(
 NATIVE = re.compile(r"\S+\.so[\d.]*\(\+?\S*\) ?\[0x[0-9a-f]+\]|^#\d+ +0x[0-9a-f]+ in |^\S*\[0x[0-9a-f]{6,}\]$")
 # glog's mark of a remark or a warning behind the time, as TensorFlow and XLA print it.
 GLOG = re.compile(r"(?:[\d:./ T-]{8,32}: )?[IW] \w[\w./-]*\.(?:cc|h|cpp):\d+\]")
+# How Lightning and others warn, with the file and line in front.
+REMARK = re.compile(r"/\S*(?:site|dist)-packages/\S+\.py:\d+: (?!\w+(?:Error|Exception)\b)")
 FRAME = re.compile(r'^\s*File ".{1,400}", line \d+')
 # Fewer words than these are a heading or a field, and no message.
 PLAIN_WORD, FEWEST = re.compile(r"[A-Za-z]{2,}"), 3
@@ -116,6 +118,12 @@ LOSS = re.compile(
     rb"[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b"
 )
 LOST = re.compile(rb"(?i)\b(?:loss|grad(?:ient)?[ _]?norm)[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?[-+]?nan\b")
+# DeepSpeed's word that a step was thrown away. A scale begins high and falls in the first steps, which is
+# as it should be; so often in a row and so low it tells that no step is taken any more.
+OVERFLOW = re.compile(
+    rb"OVERFLOW!.{0,60}?[Aa]ttempted loss scale: [\d.]+, (?:but hysteresis.{0,40}|reducing to) ?([\d.]+)"
+)
+OVERFLOWS, SMALL_SCALE, STEPS_EACH = 4, 64, 3
 # So many last lines of progress without a number: no longer a step that a loss scaler skipped.
 LOST_STEPS = 3
 # A loss that large, or so many times all of the first half, and so many times the smallest one, has diverged.
@@ -187,7 +195,7 @@ def counting_lines(tail: Tail) -> list[int]:
 
 def diverged(tail: Tail) -> Trouble | None:
     """The first line whose loss is beyond all bounds or no number, where the losses stay so to the end."""
-    if lost := _no_numbers(tail):
+    if lost := _no_numbers(tail) or _overflows(tail):
         return lost
     losses = list(islice(LOSS.finditer(tail.data), 10 * MOST_LINES))
     values = [abs(float(found[1])) for found in losses]
@@ -215,6 +223,21 @@ def _no_numbers(tail: Tail) -> Trouble | None:
     number, line = steps[0]
     text, rank = message(printable(line[:LONGEST].decode("utf-8", "replace")))
     return Trouble(number, text, rank, 3)
+
+
+def _overflows(tail: Tail) -> Trouble | None:
+    """The first of the last steps, each of which overflowed and halved the loss scale; between them none went well."""
+    found = list(OVERFLOW.finditer(tail.data))
+    scales = [float(one[1]) for one in found]
+    since = next((n for n in range(len(scales) - 1, 0, -1) if scales[n - 1] <= scales[n]), 0)
+    if len(found) - since < OVERFLOWS or scales[-1] > SMALL_SCALE:
+        return None
+    steps = sum(1 for _ in PROGRESS.finditer(tail.data, found[since].start()))
+    if steps > STEPS_EACH * (len(found) - since):
+        return None
+    start = tail.data.rfind(b"\n", 0, found[since].start()) + 1
+    text, rank = message(printable(tail.data[start : found[since].end()].decode("utf-8", "replace")))
+    return Trouble(tail.first_line + tail.data.count(b"\n", 0, start), text, rank, 3)
 
 
 def memory_spent(tail: Tail) -> Trouble | None:
@@ -279,7 +302,7 @@ def plainness(text: str) -> int:
     if FRAME.match(said):
         return 1
     found = LEVEL.search(said, 0, 160)
-    if GLOG.match(said):
+    if GLOG.match(said) or REMARK.match(said):
         return 0
     if (found and not SURE.match(said)) or CALM.search(said):
         return 0

@@ -18,7 +18,11 @@ ADVISORY = 44
 CAUGHT = re.compile(
     r"(?i)\bskip(?:ping|ped)? (?:this |the |current |a |that )?(?:\w+ )?(?:batch|step|sample|iteration|example|update)"
 )
-RETRIED = re.compile(r"(?i)\b(?:will retry|retrying|trying again|attempting to recover)\b")
+RETRIED = re.compile(
+    r"(?i)\b(?:will retry|retrying|trying again|attempting to recover|try(?:ing)? (?:the )?next|trying another)\b"
+)
+# What the next line says of the one above.
+BESIDE = re.compile(r"(?i)\bfall(?:ing|s)? back (?:to|on)\b|\busing (?:the )?default")
 # What it says that it does instead. True where the run then goes on: a program may promise it and die.
 INSTEAD = re.compile(
     r"(?i)[,;:.)(-] ?(?:so |will |we |now |but )*(?:start(?:ing)? from (?:scratch|step 0|the beginning)"
@@ -54,14 +58,16 @@ def survived(event: Event) -> bool:
     seen = event.progress_after
     if event.own_progress:
         return True
-    if caught(event) or (seen and (RETRIED.search(event.text) or instead(event))):
+    retried = RETRIED.search(event.text) or RETRIED.search(event.beside)
+    if caught(event) or (seen and (retried or instead(event))):
         return True
     return seen >= WENT_ON or (seen > 0 and seen + event.progress_between >= WENT_ON)
 
 
 def instead(event: Event) -> bool:
     """Whether the program's own line tells how it goes on; what it raised and let go does not."""
-    return event.error is None and event.signature.kind != "verdict" and INSTEAD.search(event.text) is not None
+    said = INSTEAD.search(event.text) or BESIDE.search(event.beside)
+    return event.error is None and event.signature.kind != "verdict" and said is not None
 
 
 def long_past(event: Event) -> bool:
