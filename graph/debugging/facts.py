@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import floor, gcd, prod
 from pathlib import Path
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.hosts import host_of, only_host
-from graph.debugging.lines import STAMP, clock
+from graph.debugging.lines import PROGRESS, STAMP, clock
 from graph.debugging.log import message, printable
 from graph.debugging.rejected import facts_of_arguments
 from knowledge.data_file import read_data
@@ -52,6 +52,8 @@ SEVERAL_GPUS = re.compile(
 )
 # Each group of ranks counts its own collectives: two ranks alone that are so far apart may tell of two groups.
 MOST_APART = 1000
+# Collectives up to this number set a run up: barriers, the broadcast of parameters.
+FIRST = 8
 # A larger count of memory without a unit is one of bytes.
 LARGEST_KB = 1_000_000_000
 # What of a source line is quoted in a step.
@@ -61,6 +63,9 @@ STOOD_STILL, TIMES_USUAL, FEWEST_TIMES = 1200, 20, 4
 # The time of a step and that of its data, as image trainings print both; most of it is waiting from here on.
 LOADING = re.compile(r"(?i)\btime[ :=]+(?P<time>[\d.]+)\b.{0,40}?\bdata(?:[ _]time)?[ :=]+(?P<data>[\d.]+)\b")
 MOSTLY = 0.6
+# What LSF reports below a job's output; a program that waits uses far less time of the processors than passes.
+BUSY, RAN = re.compile(r"CPU time :\s{1,40}([\d.]+) sec"), re.compile(r"Run time :\s{1,40}([\d.]+) sec")
+AT_WORK = 0.7
 # No count of heads, layers or samples that people divide is larger.
 LARGEST_WHOLE = 1_000_000
 # No layer is split over more GPUs than this.
@@ -122,7 +127,7 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
     found |= _of_nodes([*lines, *end]) | _of_epochs(found) | facts_of_arguments(winner.text, unranked(end))
     found |= _of_host(winner, found, "\n".join([*lines, *end])) | _of_stage(winner) | _of_shared_gpu(winner, end)
-    found |= _of_silence(winner, tail.data if tail else b"") | _of_loading(winner, end)
+    found |= _of_work(winner, end) | _of_silence(winner, tail.data if tail else b"") | _of_loading(winner, end)
     if not _crowded_out(found, winner.text):
         found.pop("intruder", None)
     return {name: value for name, value in (found | _reckoned(found)).items() if name != "parts"}
@@ -240,7 +245,9 @@ def _of_ranks(data: bytes, winner: Event) -> dict[str, str]:
         number = int(found["seq"] or found["done"])
         at[int(found["rank"])] = max(number, at.get(int(found["rank"]), 0))
     if len(set(at.values())) < 2:
-        return {"sequence": str(next(iter(at.values())))} if at else {}
+        number = next(iter(at.values()), None)
+        early = {"early": str(number)} if number is not None and number <= FIRST else {}
+        return {"sequence": str(number)} | early if at else {}
     usual = Counter(at.values()).most_common(1)[0][0]
     apart = MOST_APART if len(at) == 2 else usual
     behind = sorted(rank for rank, number in at.items() if usual - apart <= number < usual)
@@ -269,6 +276,17 @@ def _of_silence(winner: Event, data: bytes) -> dict[str, str]:
     usual = (before[-1] - before[0]) / (len(before) - 1)
     silent = clock(end) - before[-1]
     return {"silence": clock_time(silent)} if silent > max(STOOD_STILL, TIMES_USUAL * usual) else {}
+
+
+def _of_work(winner: Event, lines: Sequence[str]) -> dict[str, str]:
+    """Of a job that ran out of time and prints no steps: how much the processors worked, as LSF reports it."""
+    if winner.signature.cause != "sched-time-limit" or any(PROGRESS.search(line.encode()) for line in lines):
+        return {}
+    text = "\n".join(lines)
+    used, ran = BUSY.search(text), RAN.search(text)
+    if used and ran and float(used[1]) > AT_WORK * float(ran[1]):
+        return {"worked": f"{float(used[1]):.0f} s of processor time in {float(ran[1]):.0f} s"}
+    return {"no_steps": f"{len(lines)} lines were looked at"}
 
 
 def _of_loading(winner: Event, lines: Iterable[str]) -> dict[str, str]:
