@@ -245,9 +245,9 @@ def _of_ranks(data: bytes, winner: Event) -> dict[str, str]:
         number = int(found["seq"] or found["done"])
         at[int(found["rank"])] = max(number, at.get(int(found["rank"]), 0))
     if len(set(at.values())) < 2:
-        number = next(iter(at.values()), None)
-        early = {"early": str(number)} if number is not None and number <= FIRST else {}
-        return {"sequence": str(number)} | early if at else {}
+        same = next(iter(at.values()), FIRST + 1)
+        early = {"early": str(same)} if same <= FIRST else {}
+        return {"sequence": str(same)} | early if at else {}
     usual = Counter(at.values()).most_common(1)[0][0]
     apart = MOST_APART if len(at) == 2 else usual
     behind = sorted(rank for rank, number in at.items() if usual - apart <= number < usual)
@@ -280,7 +280,9 @@ def _of_silence(winner: Event, data: bytes) -> dict[str, str]:
 
 def _of_work(winner: Event, lines: Sequence[str]) -> dict[str, str]:
     """Of a job that ran out of time and prints no steps: how much the processors worked, as LSF reports it."""
-    if winner.signature.cause != "sched-time-limit" or any(PROGRESS.search(line.encode()) for line in lines):
+    if winner.signature.cause != "sched-time-limit" or any(
+        PROGRESS.search(line.encode()) and "***" not in line for line in lines
+    ):
         return {}
     text = "\n".join(lines)
     used, ran = BUSY.search(text), RAN.search(text)

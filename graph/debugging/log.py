@@ -44,7 +44,8 @@ PREFIX = re.compile(
             r"\((?:EngineCore|Worker|APIServer)[\w-]* (?:rank=(\d+) )?pid=\d+\) ",  # vLLM
             r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z (?:std(?:out|err) [FP] )?",  # kubectl, CI
             r"\[[a-z][\w.-]{2,40}:\d{2,8}\] (?=\[)",  # [host:pid] before another mark
-            r"(?:[a-z][a-z-]*-?\d{1,5}|ip-[\d-]{7,}): (?=\S)",  # pdsh: worker-1: node01:
+            # pdsh: worker-1: node01: v100x8-2:, and a traceback's lines behind it
+            r"(?:[a-z][a-z-]*-?\d{1,5}|[a-z][a-z0-9]{1,20}-\d{1,5}|ip-[\d-]{7,}): (?=\S| +File \"| {4}\S)",
             r"[a-z0-9-]+-(?:master|worker|launcher|replica)-?\d* \| ",  # docker compose
         )
     )

@@ -57,7 +57,8 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
         return found
     known = model_and_layout(found, script, words)
     crowded = "intruder" in dict(found.facts)  # another process holds what is lacking: its own sum decides nothing
-    own = () if crowded else (unused_words(log), by_sum(log, *known) if known else "")
+    old = dict(found.facts).get("age") == "old"
+    own = () if crowded else (unused_words(log, old), by_sum(log, *known) if known else "")
     first = tuple(filter(None, own))
     useless = known is not None and states_alone(log, *known)
     steps = (without_setting(step) if log.unused_suffices else step for step in found.fix
@@ -104,8 +105,9 @@ def what_was_short(log: OutOfMemory) -> str:
     )
 
 
-def unused_words(log: OutOfMemory) -> str:
-    if not log.unused_suffices:
+def unused_words(log: OutOfMemory, old: bool) -> str:
+    """That a setting of the allocator helps, where it does; old: a torch that does not know it yet."""
+    if not log.unused_suffices or old:
         return ""
     return (
         f"{BY_NUMBERS} {log.unused:.2f} GiB lie reserved and unused, more than the {log.short:.2f} that were missing: "

@@ -61,7 +61,20 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> ChosenEvent:
     order = ranked(rivals, scan.failed_first, causes)
     winner = order[0][1]
     others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
-    return ChosenEvent(winner, tuple(others), weight(winner), success, nearest(order, causes))
+    near = nearest(order, causes) or _beside_a_command(winner, rivals)
+    return ChosenEvent(winner, tuple(others), weight(winner), success, near)
+
+
+def _beside_a_command(winner: Event, rivals: list[Event]) -> Event | None:
+    """What a program raised after a command of the script had missed a file: either may have ended the job."""
+    if not COMMAND.match(winner.text) or weight(winner) >= STRONG:
+        return None
+    return next((e for e in rivals if e.order > winner.order and _raised(e)), None)
+
+
+def _raised(event: Event) -> bool:
+    """Whether a program ended with an error of its own, in Python or another language."""
+    return weight(event) >= GENERAL and (event.error is not None or event.signature.kind == "fallback")
 
 
 def _left_behind(event: Event, bad: list[Event], causes: Mapping[str, Cause]) -> bool:

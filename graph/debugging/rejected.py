@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 
+from knowledge.slurm_options import slurm_options
+
 REJECTED = re.compile(r"unrecognized arguments?: (?P<given>.+)")
+SLURM = re.compile(
+    r"\b(?P<command>sbatch|srun|salloc): (?:error: )?(?:unrecognized|unknown) option '?(?P<given>--[a-z][a-z-]{1,40})"
+)
 USAGE = re.compile(r"(?m)^usage: .*(?:\n[ \t]*[\[{<-].*)*")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 ALIKE = 0.75
@@ -14,6 +19,10 @@ SHORTEST = 4
 
 def facts_of_arguments(line: str, text: str) -> dict[str, str]:
     """All that the line rejects, and for each the nearest option of the usage that the log shows, in words."""
+    if of_slurm := SLURM.search(line):
+        known = dict.fromkeys(f"--{name}" for name in slurm_options().of(of_slurm["command"]))
+        option = nearest(of_slurm["given"], known)
+        return {"spelled": option} if option else {}
     if (found := REJECTED.search(line)) is None:
         return {}
     given = OPTION.findall(found["given"]) or found["given"].split()

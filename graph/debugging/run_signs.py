@@ -19,6 +19,7 @@ LOOKED_THROUGH, MOST_NOTED = 8 << 20, 20_000
 NOTED = re.compile(
     rb"via (?:P2P/|SHM)|NET/IB : Using|[Ss]elected [Pp]rovider is|found \d+ nics|Using network \S|via NET/"
     rb"|elapsed time per iteration|step[_ ]time|[Tt]ime per step|LMCache hit tokens"
+    rb"|--overwrite|--no[-_]resume|--from[-_]scratch"
     rb"|num[-_](?:key[-_]value[-_]heads|query[-_]groups)|[Ww]orld[ _-][Ss]ize|WORLD_SIZE"
     rb"|(?<!\d)\d{1,3} ?%, +\d{1,7} ?MiB"
 )
