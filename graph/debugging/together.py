@@ -57,7 +57,8 @@ TWO_MASTERS = (
 # Where the shell stops reading a script.
 SYNTAX = ("shell-syntax", "shell-runs-python")
 MAKE_FAILED = re.compile(r"\bmake(?:\[\d+\])?: \*\*\* \[(?:[^\]:]{1,200}:\d+: )?([^\]:\s]{1,200})\] Error \d")
-NOT_THERE = re.compile(r"(?:^|[\s:])([\w./+-]{1,200}): (?:command not found|not found$|No such file)")
+# What the shell and its tools say behind the name of what is not there.
+NOT_THERE = (": No such file", ": command not found", ": not found")
 NOT_BUILT = "{name} was never built: make failed, and the job went on."
 BUILD_FIX = (
     "Mend the build: the first `error` or `fatal` of the compiler or linker above that line names why it failed (a "
@@ -65,10 +66,11 @@ BUILD_FIX = (
     "(`make || exit 1`).",
 )
 BUILT = 76
+# So much of a message is looked through for names.
+LONGEST = 400
 NOT_MADE = re.compile(
     r"cannot create directory \W{0,3}(/[^'\"\u2019:]{1,200})['\"\u2019]?: (?:Permission denied|Read-only)"
 )
-GONE = re.compile(r"(/[\w./*+@-]{1,300})['\"\u2019]?: No such file")
 TOO_FEW = "The world size is {world}, but only {joined} processes were started, and all of them joined."
 
 
@@ -240,25 +242,31 @@ def _script_not_read(events: Sequence[Event]) -> None:
 
 def _not_built(events: Sequence[Event]) -> None:
     """What make failed to build is not there afterwards: the build is to be mended, no path."""
-    targets = {found[1].rpartition("/")[2]: e for e in events if (found := MAKE_FAILED.search(e.text))}
+    targets = {found[1].rpartition("/")[2]: e for e in events if (found := MAKE_FAILED.search(e.text[:LONGEST]))}
     for event in events:
-        missing = NOT_THERE.search(event.text)
-        built = targets.get(missing[1].rpartition("/")[2]) if missing else None
+        missing = not_there(event.text) if targets else ""
+        built = targets.get(missing.rpartition("/")[2])
         if missing and built is not None and built.order < event.order:
-            _settle(built, built.signature.cause, NOT_BUILT.format(name=missing[1]), BUILD_FIX)
+            _settle(built, built.signature.cause, NOT_BUILT.format(name=missing), BUILD_FIX)
             built.signature = replace(built.signature, strength=max(built.signature.strength, BUILT))
             event.signature = replace(event.signature, kind="effect", strength=AFTER_CRASH)
 
 
 def _folder_refused(events: Sequence[Event]) -> None:
     """A folder that could not be made is missing in all that follows below it: the refusal is what bites there."""
-    refused = [(e, found[1]) for e in events if (found := NOT_MADE.search(e.text))]
+    refused = [(e, found[1]) for e in events if (found := NOT_MADE.search(e.text[:LONGEST]))]
     for event in events:
-        missing = GONE.search(event.text)
-        if missing is None or event.signature.cause != "env-file-missing":
+        if not refused or event.signature.cause != "env-file-missing":
             continue
-        if first := next((e for e, path in refused if below(missing[1], path) and e.order < event.order), None):
+        missing = not_there(event.text)
+        if first := next((e for e, path in refused if below(missing, path) and e.order < event.order), None):
             event.signature, event.line, event.text, event.raw = first.signature, first.line, first.text, first.raw
+
+
+def not_there(text: str) -> str:
+    """The name of what a line says is not there; empty where it says no such thing."""
+    heads = (head for said in NOT_THERE for head, found, _ in [text.partition(said)] if found)
+    return re.split(r"[\s'\"\u2018\u2019`]", next(heads, "").rstrip("'\"\u2019"))[-1]
 
 
 def below(path: str, folder: str) -> bool:
