@@ -130,6 +130,8 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
     found |= _of_work(winner, end) | _of_silence(winner, tail.data if tail else b"") | _of_loading(winner, end)
     if not _crowded_out(found, winner.text):
         found.pop("intruder", None)
+    if found.get("holder") in sys.stdlib_module_names:
+        found["standard"] = found["holder"]
     return {name: value for name, value in (found | _reckoned(found)).items() if name != "parts"}
 
 
@@ -344,8 +346,6 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
         more["multiples"] = " or ".join(str(n * of) for n in (world // of, world // of + 1) if n)
     if "joined" in found and int(found["joined"]) < int(found["clients"]):
         more["absent"] = str(int(found["clients"]) - int(found["joined"]))
-    if found.get("holder") in sys.stdlib_module_names:
-        more["standard"] = found["holder"]
     if "classes" in found and int(found["classes"]) > 0:
         more["last_class"] = str(int(found["classes"]) - 1)
     memory = found.get("memory") or found.get("limit")
