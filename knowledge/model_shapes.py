@@ -20,13 +20,15 @@ class ModelShape(Facts):
 
     kv: key/value heads (None: as many as heads); d: size of a head (None: hidden/heads); ffn: inner width, of one
     expert where there are experts; fixed, active: parameters in all and those a token uses, where the transformer's
-    formula does not give them; sequence: tokens of a sample where that is the model's; activation_mb: MB of
-    activations of a sample in 16 bit (convolutions); gflops: of a forward pass (convolutions); plain: a size, no name.
+    formula does not give them; kind other: of its activations no sum is known; sequence: tokens of a sample where
+    that is the model's; pixels: width of the image that these are of; kept: bytes a token and hidden unit that a layer
+    keeps, where they are not a usual layer's; activation_mb: MB of activations of a sample in 16 bit (convolutions);
+    gflops: of a forward pass (convolutions); plain: a size, no name.
     """
 
     name: str
     names: tuple[str, ...] = ()
-    kind: Literal["decoder", "encoder", "vision", "convolution"] = "decoder"
+    kind: Literal["decoder", "encoder", "vision", "convolution", "other"] = "decoder"
     layers: Positive
     hidden: Positive
     heads: Positive
@@ -48,6 +50,8 @@ class ModelShape(Facts):
     sequence: Positive | None = None
     fixed: Positive | None = None
     active: Positive | None = None
+    pixels: Positive = 224
+    kept: float | None = None
     activation_mb: float | None = None
     gflops: float | None = None
     plain: bool = False

@@ -28,14 +28,14 @@ class ResourceQuestion:
     one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens
     a second that the person saw, on all GPUs or on each (speed_each); pace_s: measured seconds of one of pace_of
     (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked about) of
-    pace_card; scaling: the share of the ideal that is kept on more GPUs; paces: several measured paces, each with
+    pace_card; compute_s: seconds of a step that are arithmetic; scaling: the share of the ideal that is kept on more GPUs; paces: several measured paces, each with
     its GPUs and nodes; points: micro-batches with the GB that each was seen to take; worker_rate: samples a second
     of one of `workers` data loading processes; flops: the work as arithmetic; start_h: hours lost at each start;
     save_steps: steps between two saves; gpu_hours, node_hours: a budget; or_precisions: others that are asked about
     too; or_gpus: further GPUs that are asked about; host_gb: a node's main memory; disk_gb: room for files; save_s:
     seconds of a save, save_gb: its size, write_gbs: GB/s at which it is written; mtbf_h: hours between failures of
     the job, or of one node or GPU (mtbf_of); accumulation: micro- batches of a step; queue: a queue or partition;
-    steps: of the optimizer; aim: what is asked; offload: what lies in the node's main memory (optimizer, or
+    steps: of the optimizer; epochs_done: those that are trained already; kept: of what is saved (weights); aim: what is asked; offload: what lies in the node's main memory (optimizer, or
     parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
     reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
     those that the person has."""
@@ -56,6 +56,7 @@ class ResourceQuestion:
     tokens: float | None = None
     samples: float | None = None
     epochs: float | None = None
+    epochs_done: float | None = None
     steps: float | None = None
     sequence: int | None = None
     micro_batch: int | None = None
@@ -77,6 +78,7 @@ class ResourceQuestion:
     pace_gpus: int | None = None
     pace_nodes: int | None = None
     pace_card: str | None = None
+    compute_s: float | None = None
     scaling: float | None = None
     paces: tuple[tuple[float, int, int], ...] = ()
     points: tuple[tuple[float, float], ...] = ()
@@ -85,6 +87,7 @@ class ResourceQuestion:
     flops: float | None = None
     start_h: float | None = None
     save_steps: float | None = None
+    kept: str | None = None
     measured_gb: float | None = None
     host_gb: float | None = None
     disk_gb: float | None = None
@@ -119,7 +122,7 @@ class ResourceQuestion:
         if before is None:
             return self
         model = self.model and of_family(self.model, before.model)
-        gone = {"measured_gb", "speed", "speed_each"}
+        gone = {"measured_gb"}
         if model and before.model and model != before.model and (self.said().keys() - {"aim"}) > {"model"}:
             gone |= {*WORK, *PLACE, "strategy", "tensor", "pipeline"}
         if self.machines and self.machines != before.machines:
@@ -128,8 +131,14 @@ class ResourceQuestion:
             gone |= {"gpu_gb", "or_gpus", "queue"} | ({"machines"} if not self.machines and before.gpu else set())
         if self.nodes or self.gpus or self.aim == "nodes":  # how many is asked: none is given
             gone |= {*PLACE}
-        if model or self.pace_s:  # measured of another model, or anew
-            gone |= {"pace_s", "pace_of", "pace_gpus", "pace_nodes", "pace_card", "paces"}
+        elsewhere = (self.machines and self.machines != before.machines) or (self.gpu and self.gpu != before.gpu)
+        fewer = any((self.nodes, self.gpus)) or self.aim == "nodes"
+        if model or self.speed or elsewhere or (fewer and not before.speed_each):  # measured of something else, or anew
+            gone |= {"speed", "speed_each"}
+        if self.global_batch and self.aim != "accumulation":  # what each takes of it is another part now
+            gone.add("micro_batch")
+        if model or self.pace_s:
+            gone |= {"pace_s", "pace_of", "pace_gpus", "pace_nodes", "pace_card", "paces", "compute_s"}
         if self.task and self.task != before.task:
             gone |= {"strategy", "precision"} if "serve" in (self.task, before.task) else {"strategy"}
         if self.tokens or self.samples or self.steps or self.flops:
@@ -140,6 +149,8 @@ class ResourceQuestion:
             gone |= {name} if name in SETTINGS or getattr(before, name) == value else set()
         if self.aim:
             gone.add("also")
+        if self.tokens and before.aim == "budget":  # what the work takes is asked, against that budget
+            gone.add("aim")
         kept = {name: value for name, value in before.said().items() if name not in gone}
         mine = self.mine or (before.mine and not self.machines)
 

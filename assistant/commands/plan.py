@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,22 @@ from typing import Any
 from assistant.errors import InputError
 from assistant.printing.plain import print_plain
 from graph.answering.resources import plan_with_hours
+from graph.planning.resources.device import devices as device_kinds
 from graph.planning.resources.options import ResourceOption, amount, known_devices
 from graph.planning.resources.parameters import read_config
 from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
 from graph.planning.resources.speed import Range
 from graph.planning.strategies import with_usual_framework
+from graph.reading.gpu_words import GpuWords, gpu_of
 from graph.usecases.plan_resources import ResourcePlan, plan_model, plan_resources
 from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.resource_question import ResourceQuestion, Task
 from knowledge.types import JobRequest, Refusal
 
 TASKS: dict[str, Task] = {"pretrain": "train", "finetune": "train", "lora": "lora", "qlora": "qlora", "serve": "serve"}
+PRECISIONS = ("bf16", "fp16", "fp32", "pure", "fp8", "int8", "int4")
 SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
@@ -40,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="the machines that you have: compared and kept for later plans; all: forget them",
     )
-    parser.add_argument("--gpu", metavar="GPU", help="a GPU of no machine: A100, H100 ...")
+    parser.add_argument(
+        "--gpu",
+        metavar="GPU",
+        help="a card (A100, A100-80, H100), a kind of node or a queue of the machine; without a machine: of none",
+    )
     parser.add_argument("--gpu-memory", metavar="GB", type=positive, help="its memory in GB")
     parser.add_argument("--nodes", metavar="N", type=positive)
     parser.add_argument("--gpus", metavar="N", type=positive, help="GPUs in all, where not whole nodes")
@@ -48,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tensor", metavar="N", type=positive, help="tensor parallel degree")
     parser.add_argument("--pipeline", metavar="N", type=positive, help="pipeline parallel degree")
     parser.add_argument("--task", choices=TASKS, default="pretrain")
+    parser.add_argument("--precision", choices=PRECISIONS, help="pure: weights and states in 16 bit; fp8, int4: served")
     parser.add_argument("--tokens", metavar="N", type=number, help="tokens to train on: 26B, 1.5T")
     parser.add_argument("--sequence", metavar="N", type=positive, help="tokens of a sequence (4096)")
     parser.add_argument("--micro-batch", metavar="N", type=positive, help="sequences a GPU works on at once (1)")
@@ -113,12 +123,14 @@ def write(plan: ResourcePlan, options: argparse.Namespace) -> int:
 def question_of(options: argparse.Namespace) -> ResourceQuestion:
     """The question of the command line. Raises InputError on a machine that is not known."""
     machines = [catalogue().named(name) for name in options.machine or ()]
+    card, queue = card_of(options.gpu, machines) if options.gpu else (None, None)
     return ResourceQuestion(
         model=options.model or (Path(options.config).stem if options.config else None),
         task=TASKS[options.task],
         machines=tuple(machine.id for machine in machines),
-        gpu=options.gpu.upper() if options.gpu else None,
-        gpu_gb=float(options.gpu_memory) if options.gpu_memory else None,
+        gpu=card.model if card else None,
+        gpu_gb=float(options.gpu_memory) if options.gpu_memory else card.gb if card else None,
+        queue=queue,
         nodes=options.nodes,
         gpus=options.gpus,
         strategy=options.strategy,
@@ -127,8 +139,25 @@ def question_of(options: argparse.Namespace) -> ResourceQuestion:
         tokens=options.tokens,
         sequence=options.sequence,
         micro_batch=options.micro_batch,
+        precision=options.precision,
         hours=options.hours,
     )
+
+
+def card_of(text: str, machines: Sequence[Cluster]) -> tuple[GpuWords, str | None]:
+    """The card that is meant, by its name or by a kind of node or a queue of a machine, and that queue. Raises
+    InputError where it is none of these."""
+    for cluster in machines:
+        named = cluster.queue(text)
+        kinds = named.node_types if named else (text,)
+        if device := next((one for one in device_kinds(cluster) if one.node_type in kinds), None):
+            words = GpuWords(0, len(text), device.facts.model, device.gb + device.facts.host_gb)
+            return words, named.id if named else None
+    found = gpu_of(text)
+    if found is None or not found.model:
+        there = [one.node_type for cluster in machines for one in device_kinds(cluster)]
+        raise InputError(f"--gpu '{text[:30]}': write a card (A100, H100-80){' or ' + ', '.join(there) if there else ''}")
+    return found, None
 
 
 def over_own(question: ResourceQuestion, machines: str | None = None) -> ResourceQuestion:
@@ -177,7 +206,9 @@ def as_json(plan: ResourcePlan) -> dict[str, Any]:
         "model": {"name": model.name, "parameters": model.parameters, "exact": model.exact} if model else None,
         "fits": plan.fits,
         "amount": amount(plan.question, model) if model else None,
-        "options": [option_json(option) | {"request": dict(plan.change(option))} for option in plan.options],
+        "options": [
+            option_json(plan.running(option)) | {"request": dict(plan.change(option))} for option in plan.options
+        ],
     }
 
 

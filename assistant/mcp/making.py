@@ -140,7 +140,7 @@ def plan_answer(options: Namespace, cursor: str) -> PlanAnswer:
     plan = plan_of(options, question)
     document, fits = plan_with_hours(plan), None if question.task == "serve" else plan.fits
     part, more = part_of_list(plan.options, cursor, OPTIONS_A_PART)
-    rows = tuple(plan_option(option_json(option), dict(plan.change(option))) for option in part)
+    rows = tuple(plan_option(option_json(plan.running(option)), dict(plan.change(option))) for option in part)
     return PlanAnswer(
         plan.model is not None, fits, cut(print_plain(document), "`maple-chat plan` prints all"), rows, more
     )

@@ -295,7 +295,9 @@ def plan_resources(
         tuple[str, ...], Field(description="machines to weigh; empty: the person's own, or usual GPUs", max_length=20)
     ] = (),
     task: Literal["pretrain", "finetune", "lora", "qlora", "serve"] = "pretrain",
-    gpu: Annotated[str | None, Field(description="a GPU of no machine: A100, H100", max_length=40)] = None,
+    gpu: Annotated[
+        str | None, Field(description="card, or node type or queue of the machine: A100-80, gpuA40x4", max_length=40)
+    ] = None,
     gpu_memory_gb: Annotated[int | None, Field(ge=1, le=10_000)] = None,
     nodes: Count = None,
     gpus: Count = None,
@@ -303,6 +305,7 @@ def plan_resources(
     tokens: Annotated[float | None, Field(description="tokens to train on", gt=0, le=1e18)] = None,
     sequence: Count = None,
     micro_batch: Count = None,
+    precision: Literal["bf16", "fp16", "fp32", "pure", "fp8", "int8", "int4"] | None = None,
     hours: Annotated[float | None, Field(description="hours that the job may take", gt=0, le=1e6)] = None,
     cursor: Cursor = "",
 ) -> PlanAnswer:
@@ -321,6 +324,7 @@ def plan_resources(
         tokens=tokens,
         sequence=sequence,
         micro_batch=micro_batch,
+        precision=precision,
         hours=hours,
         config=None,
         tensor=None,

@@ -83,6 +83,9 @@ def tell_other_card(question: ResourceQuestion, device: Device, hours: float) ->
 def work_of(question: ResourceQuestion) -> tuple[float, str] | None:
     """How many units of the pace the work is, with the sum in words."""
     epochs = question.epochs or 1
+    done = question.epochs_done or 0
+    if question.pace_of == "epoch" and question.epochs and 0 < done < question.epochs:
+        return question.epochs - done, f"{question.epochs:g} - {done:g} = {question.epochs - done:g} epochs"
     times = f" x {epochs:g} epochs" if question.epochs else ""
     if question.pace_of == "sample" and question.samples:
         return question.samples * epochs, f"{count_words(question.samples)}{times}"

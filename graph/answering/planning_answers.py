@@ -9,7 +9,7 @@ from dataclasses import replace
 from graph.answering.ask import Ask
 from graph.answering.measured import tell_measured
 from graph.answering.planned import WHICH_MACHINE
-from graph.answering.resource_extremes import tell_largest, tell_network, tell_ways, unknown_gpu
+from graph.answering.resource_extremes import tell_hybrid, tell_largest, tell_network, tell_ways, unknown_gpu
 from graph.answering.resource_machines import tell_machine
 from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
@@ -39,6 +39,8 @@ from knowledge.resource_question import ResourceQuestion
 
 # The size of a file system in its facts.
 ROOM = re.compile(r"(\d+(?:\.\d+)?) ?([TG])i?B\b")
+# A job that died is told of, and not whether one would.
+KILLED = re.compile(r"(?i)\b(?:kill\w*|oom\w*|died?|dies|crash\w*|gone|abgebrochen|tu[ée])\b")
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
@@ -46,7 +48,7 @@ ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llam
 def tell_plan(ask: Ask) -> Document | None:
     """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
     question = question_of(ask)
-    if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question):
+    if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question) or tell_hybrid(ask, question):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
         return with_unused(ask, question, told, "parts")
@@ -136,14 +138,19 @@ def tell_host(ask: Ask, question: ResourceQuestion) -> Document | None:
     device, cluster = next(iter(known_devices(question)), (None, None))
     there = (device and device.host_gb) or 0.0
     ranks = min(question.gpus or 1 << 20, device.each if device and cluster else question.gpus or 1)
-    copy = model.parameters * 2 / 1e9
+    bytes_each = 4 if question.precision == "fp32" else 2
+    copy = model.parameters * bytes_each / 1e9
     need = ranks * copy
-    verdict = f"**{'Enough to load it' if need < 0.9 * there else 'No'}: " if there else "**"
+    other = f"{need / 2:,.0f} GB in bf16" if bytes_each == 4 else f"{2 * need:,.0f} GB where the checkpoint is fp32"
+    killed = KILLED.search(ask.text) is not None
+    enough = need < 0.9 * there
+    words = ("No, main memory is enough" if enough else "Yes, main memory") if killed else "Enough to load it" if enough else "No"
+    verdict = f"**{words}: " if there else "**"
     of = f" of {there:,.0f} GB" if there else ""
     where = f" on a node of {cluster.title}" if cluster else ""
     return write_document(
         f"{verdict}{ranks} ranks that each load {model.name} take {ranks} x {copy:,.0f} = {need:,.0f} GB of main memory"
-        f"{where} in 16 bit{of}** ({2 * need:,.0f} GB where the checkpoint is fp32).",
+        f"{where} in {8 * bytes_each} bit{of}** ({other}).",
         f"One copy is {copy:,.0f} GB: load on rank 0 alone and broadcast, build the model on the meta device, or read "
         "only each rank's shard (`torch.distributed.checkpoint`, safetensors); then the ranks do not multiply it.",
         cite(["https://github.com/hpcaitech/ColossalAI/issues/4931"], ""),
@@ -163,6 +170,8 @@ def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
             "the frozen base is not saved again.",
         )
     weights, full = (model.parameters * each / 1e9 for each in (BYTES_WEIGHTS, BYTES_FULL))
+    if question.kept == "weights":
+        return write_document(weights_line(question, model, weights, full), cite(SOURCES[:1], gpu_table().as_of))
     return write_document(
         f"**A checkpoint of {model.name} to go on from is about {full:,.0f} GB**: {count_words(model.parameters)} "
         f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all "
@@ -174,13 +183,39 @@ def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
     )
 
 
+def saves_of(question: ResourceQuestion) -> int:
+    """How many saves a run makes; 0 where its steps, or those between two saves, were not said."""
+    return int(question.steps // question.save_steps) if question.steps and question.save_steps else 0
+
+
+def weights_line(question: ResourceQuestion, model: SizedModel, weights: float, full: float) -> str:
+    """What the 16-bit weights alone take, and what is given up with the rest."""
+    count, room = saves_of(question), question.disk_gb or 0.0
+    told = f"**The 16-bit weights of {model.name} alone are {weights:,.0f} GB** ({full:,.0f} with all states)"
+    if count:
+        need = count * weights
+        told = f"**{count} saves of the 16-bit weights alone take {count} x {weights:,.0f} GB = {need / 1000:,.1f} TB**"
+        if room:
+            told += f": {'they fit' if need + full <= room else 'they do not fit'} in {room / 1000:g} TB"
+            told += f" beside one whole checkpoint ({full:,.0f} GB)" if need + full <= room else ""
+    elif room:
+        told += f": {room / 1000:g} TB hold {int(room // weights)} of them"
+    return (
+        f"{told}. Going on from weights alone is no exact resuming: Adam's states and the fp32 weights are gone, so keep "
+        "the last one or two whole besides."
+    )
+
+
 def all_saves_line(question: ResourceQuestion, full: float, weights: float) -> str:
     """What all checkpoints of a run take, where its steps and the steps between two saves were said."""
-    if not question.steps or not question.save_steps:
+    count, room = saves_of(question), question.disk_gb
+    if not count or not question.steps or not question.save_steps:
         return ""
-    count = int(question.steps // question.save_steps)
+    verdict = ""
+    if room:
+        verdict = f"**{'Yes' if count * full <= room else 'No'}, {room / 1000:g} TB: ** ".replace(": **", ":**")
     return (
-        f"**All {count} of them ({question.steps:,.0f} / {question.save_steps:,.0f} steps) take {count} x {full:,.0f} "
+        f"{verdict}**All {count} of them ({question.steps:,.0f} / {question.save_steps:,.0f} steps) take {count} x {full:,.0f} "
         f"GB = {count * full / 1000:,.1f} TB.** Keep the last two whole, and of the others the 16-bit weights you want "
         f"({count} x {weights:,.0f} GB = {count * weights / 1000:,.1f} TB)."
     )

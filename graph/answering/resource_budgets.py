@@ -61,7 +61,7 @@ def against_budget(question: ResourceQuestion, model: SizedModel, device: Device
     need = hours_on(question, model, device, total).scaled(1 / per)
     most = max(need.low, need.best)
     verdict = "No" if need.usual > there else "Enough" if most <= there else "Just enough"
-    part = f", {there / need.usual:.0%} of it" if need.usual > there else ""
+    part = f", {there / need.usual:.0%} of it: short by {round_words(need.usual - there)}" if need.usual > there else ""
     return (
         f"**{verdict}: it takes about {round_words(need.usual)} {unit} ({round_words(need.low)} to {round_words(most)})"
         f" of {there:,.0f}{part}.**"
@@ -85,6 +85,9 @@ def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cl
     return (
         f"**{told} of {device.name}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} "
         f"({count_words(tokens.low)} to {count_words(tokens.best)})."
+        if tokens.low != tokens.best
+        else f"**{told} of {device.name}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} at the "
+        f"{question.speed:,.0f} a second that you measured."
     )
 
 

@@ -13,7 +13,7 @@ from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compu
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.memory import SOURCES, state_bytes, states_gib
-from graph.planning.resources.options import SPREADS, base_layout, known_devices, wanted_gpus, ways
+from graph.planning.resources.options import SPREADS, WHOLE_NODE, base_layout, known_devices, wanted_gpus, ways
 from graph.planning.resources.parameters import SizedModel, find_model, scale_model
 from graph.planning.resources.reading import unread, words_of
 from graph.planning.resources.search import Fit, ease
@@ -28,6 +28,7 @@ STAGES = re.compile(
     r"(?i)\b(?:zero[- ]?)?(?:stages?\s*)?[123]"
     r"(?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?![\w.]))+"
 )
+HYBRID = re.compile(r"(?i)\b(?:hybrid[-_ ]?shard\w*|hsdp)\b")
 # What stands for any model where the answer does not depend on its size.
 GENERAL_SIZE = 7.0
 # Billions of parameters that models are made in.
@@ -47,9 +48,9 @@ BUDGET = _fields("hours node_hours gpu_hours")
 USED: dict[str, frozenset[str]] = {
     "limits": _fields("gpu gpu_gb machines nodes hours node_hours gpus task start_h queue"),
     "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed"),
-    "fit": WAY | BUDGET | {"measured_gb"},
+    "fit": WAY | BUDGET | _fields("measured_gb speed"),
     "choice": WAY | _fields("tokens samples epochs steps"),
-    "serve": PLACE | _fields("sequence precision users"),
+    "serve": PLACE | _fields("sequence precision users strategy tensor"),
 }
 ALONE = {
     "epochs": "epochs count with a number of samples or tokens",
@@ -115,6 +116,37 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
         "simplest and sends the least.",
         cite(SOURCES, gpu_table().as_of),
     )
+
+
+def tell_hybrid(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """Sharding over all GPUs or inside each node; None where that is not asked, or no nodes are known."""
+    model = find_model(question.model) if question.model else None
+    device, _ = known_devices(question)[0] if known_devices(question) else (None, None)
+    gpus = wanted_gpus(question, device) if device else None
+    if not HYBRID.search(ask.text) or model is None or device is None or not gpus:
+        return None
+    each = device.per_node or (min(question.gpus, WHOLE_NODE) if question.nodes and question.gpus else WHOLE_NODE)
+    base = replace(base_layout(question, model), spread="fsdp", gpus=gpus)
+    if gpus <= each or each < 2 or base.method != "full":
+        return None
+    inside, over = (ease(model, layout, device) for layout in (replace(base, shard=each), base))
+    lines = [
+        f"{name}: {states_gib(model.parameters, fit.layout) * 2**30 / 1e9:,.1f} GB of states on each, {memory_words(fit)}, "
+        f"{VERDICTS[fit.verdict]}"
+        for name, fit in ((f"HYBRID_SHARD inside a node of {each}", inside), (f"FULL_SHARD over all {gpus}", over))
+    ]
+    if inside.verdict == "fits":
+        told = (
+            "**HYBRID_SHARD**: it fits, the weights are gathered on the links inside a node, and between nodes only each "
+            f"GPU's 1/{each} of the gradients goes once a step; FULL_SHARD gathers all weights over the network twice."
+        )
+    elif over.verdict == "fits":
+        told = "**FULL_SHARD**: one node does not surely hold the states, so they have to be spread over all."
+    else:
+        told = "**Neither surely fits**: more nodes, or a tensor split inside the node on top."
+    split = "A tensor split is not needed: no single layer is too large." if "fits" in (inside.verdict, over.verdict) else ""
+    return write_document(told, f"**{model.name} on {gpus} x {device.name}**: {'; '.join(lines)}.", split,
+                          cite(SOURCES, gpu_table().as_of))  # fmt: skip
 
 
 def _way_line(model: SizedModel, question: ResourceQuestion, way: str, gpus: int, device: Device | None) -> str:

@@ -16,7 +16,7 @@ from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import holds
 from graph.planning.resources.options import ResourceOption
 from graph.planning.resources.reading import read_question
-from graph.usecases.plan_resources import TAKING, ResourcePlan, mine_line, offered, plan_resources
+from graph.usecases.plan_resources import TAKING, ResourcePlan, fewest_line, mine_line, offered, plan_resources
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.document import Choices, Document
@@ -133,7 +133,12 @@ def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
     told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
     if by != "node hours" and best.rate:
         told += f" About {_speed(best):,.0f} tokens a second on each GPU."
-    return [told, access, *((rows, TAKING) if rows else ())]
+    few = [
+        f"{one.cluster.title}: {line}"
+        for one in shown
+        if one.cluster and (line := fewest_line([one, *(o for o in plan.options if o.cluster == one.cluster)]))
+    ]
+    return [told, *few, access, *((rows, TAKING) if rows else ())]
 
 
 def _speed(option: ResourceOption) -> float:

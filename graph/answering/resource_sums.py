@@ -21,7 +21,7 @@ SAFE = 0.93
 
 def tell_sums(question: ResourceQuestion) -> Document | None:
     """The first sum that the question's values make; None where they make none."""
-    sums = (tell_points, tell_paces, tell_loading, tell_accumulation)
+    sums = (tell_points, tell_paces, tell_loading, tell_waiting, tell_accumulation)
     return next((told for one in sums if (told := one(question))), None)
 
 
@@ -96,6 +96,32 @@ def tell_paces(question: ResourceQuestion) -> Document | None:
     )
 
 
+def tell_waiting(question: ResourceQuestion) -> Document | None:
+    """Why a step is longer than its arithmetic, and what accumulation makes of it."""
+    compute, step = question.compute_s, question.pace_s
+    if not compute or not step or question.pace_of != "step" or step <= compute:
+        return None
+    wait, several = step - compute, question.accumulation or 0
+    if question.aim == "accumulation" and several > 1:
+        longer = several * compute + wait
+        return write_document(
+            f"**Yes, with `no_sync()`: {several} micro-batches take {several} x {compute:g} + {wait:.2g} = {longer:.2g} s "
+            f"instead of {several * step:.3g} s**, so {wait / longer:.0%} is waiting instead of {wait / step:.0%}. Without "
+            "`no_sync()` DDP sends after each of them and nothing is won.",
+            f"The global batch is {several} times as large unless the micro-batch shrinks: look at the learning rate.",
+        )
+    device, cluster = next(iter(known_devices(question)), (None, None))
+    gpus = (wanted_gpus(question, device) if device else None) or 0
+    sent = _sent(question, wait, gpus)
+    unknown = "" if sent else "Say the model, the machine and the nodes, and I hold the network's share against it."
+    return write_document(
+        f"**{wait:.2g} s of each step of {step:g} s ({wait / step:.0%}) are not arithmetic**: {step:g} - {compute:g}.",
+        sent or unknown,
+        f"With accumulation of 8 and `no_sync()` a step of 8 micro-batches takes 8 x {compute:g} + {wait:.2g} = "
+        f"{8 * compute + wait:.2g} s: {wait / (8 * compute + wait):.0%} waiting.",
+    )
+
+
 def _sent(question: ResourceQuestion, more: float, gpus: int) -> str:
     """Whether what the gradients take over the network is the time that the step grew by."""
     model = find_model(question.model) if question.model else None
@@ -103,7 +129,7 @@ def _sent(question: ResourceQuestion, more: float, gpus: int) -> str:
     if model is None or device is None or cluster is None or gpus <= device.each or more <= 0:
         return ""
     base = base_layout(question, model)
-    layout = replace(base, gpus=gpus, spread=base.spread if question.strategy else "ddp")
+    layout = replace(base, gpus=gpus, precision="mixed", spread=base.spread if question.strategy else "ddp")
     takes = step_seconds(model, layout, device)
     why = "so nothing is broken: the network shows" if takes > 0.5 * more else "so the network alone is not the reason"
     return (

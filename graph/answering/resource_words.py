@@ -31,7 +31,8 @@ def round_words(number: float) -> str:
 
 def range_words(found: Range, unit: str) -> str:
     """`about 420 GPU hours (330 to 600)`."""
-    return f"about {round_words(found.usual)} {unit} ({round_words(found.low)} to {round_words(found.best)})"
+    told, low, best = (round_words(value) for value in (found.usual, found.low, found.best))
+    return f"about {told} {unit}" if low == best else f"about {told} {unit} ({low} to {best})"
 
 
 def hours_words(found: Range) -> str:
@@ -49,7 +50,8 @@ def way_words(fit: Fit) -> str:
     split = [f"{name} {degree}" for name, degree in (("TP", layout.tensor), ("PP", layout.pipeline)) if degree > 1]
     way = WAYS[layout.spread] if layout.gpus > 1 else "one GPU"
     method = {"lora": "LoRA, ", "qlora": "QLoRA, "}.get(layout.method, "")
-    return method + way + (f" with {' and '.join(split)}" if split else "")
+    off = ", the optimizer in main memory" if layout.offload_optimizer else ""
+    return method + way + (f" with {' and '.join(split)}" if split else "") + off
 
 
 def is_whole(fit: Fit) -> bool:
@@ -81,14 +83,15 @@ def memory_words(fit: Fit) -> str:
     return f"{fit.memory.gib:.0f} to {fit.memory.most:.0f} GiB on each of {room:.0f} usable"
 
 
-def parts_words(fit: Fit) -> str:
+def parts_words(fit: Fit, *, worst: bool = True) -> str:
     """The sum: `states 15.0 (8.03 B parameters x 16 bytes over 8 GPUs) + activations 1.0 + ... GiB`."""
     parts = [
         f"{part.name} {part.gib:.1f}" + (f" ({part.how})" if part.how and part.gib >= 0.5 else "")
         for part in fit.memory.parts
         if part.gib >= 0.05
     ]
-    return f"{' + '.join(parts)} = {fit.memory.gib:.0f} GiB, at worst {fit.memory.most:.0f}"
+    at_worst = f", at worst {fit.memory.most:.0f}" if worst else ""
+    return f"{' + '.join(parts)} = {fit.memory.gib:.0f} GiB{at_worst}"
 
 
 def states_words(model: SizedModel, fit: Fit) -> str:

@@ -24,10 +24,11 @@ from graph.answering.resource_words import (
 )
 from graph.answering.situation import cite, write_document
 from graph.planning.charging import amount as price_in_words
+from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.limits import holds, longest_hours, takes
+from graph.planning.resources.limits import USUAL, holds, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import (
     WHOLE_NODE,
@@ -70,10 +71,14 @@ EVERY = re.compile(
 OF_MEMORY, OF_WORK = ("fit", "memory", "nodes", "batch", "sequence"), ("hours", "cost", "jobs")
 HOW_MUCH = "**For hours I need the work: how many tokens** (or epochs and samples, or steps and batch)? Until then:"
 PRICE = re.compile(r"(?i)\b(?:SUs?|service units|cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
+# Nobody spreads the same work over so many times the nodes.
+MOST_WIDER = 8
 # Nobody chains more jobs than that.
 MOST_JOBS = 200
 # A save's seconds where no model's size is known.
 UNKNOWN_SAVE_S = 60.0
+# What is kept free behind the last save of a job.
+END_S = 120
 WORLD_BATCH_TOKENS = 4e6
 
 
@@ -148,8 +153,13 @@ def saves_line(question: ResourceQuestion) -> str:
             fails += f" (a node taken for one of {WHOLE_NODE} GPUs)"
     formula = f"sqrt(2 x {saves.write_s:,.0f} s x {saves.mtbf_h * 3600:,.0f} s)"
     why = f"half of the {hours:g} h that a job has" if saves.by_limit else f"Young's and Daly's interval, {formula}"
+    lead = 60 * math.ceil((1.5 * saves.write_s + END_S) / 60)
+    ends = (
+        f"**The last one starts {lead // 60} min before the time limit** (`--signal=B:USR1@{lead}` in Slurm): a save, half "
+        f"as much again, and {END_S // 60} min for the end. "
+    )
     return (
-        f"**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. "
+        f"**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. {ends}"
         "Where a save costs little, more often: what is lost is what was done since."
         f"{' ' + room if (room := room_line(question, model)) else ''}"
     )
@@ -273,10 +283,14 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     best = options[0] if said and options else None
     least = {} if said else {one.fit.device.name: one for one in reversed(options) if one.fit.verdict == "fits"}
     holding, not_held = _holding(question, model, found)
+    if question.hours:  # how many GPUs for that time is told: not how long the fewest would take
+        least = {}
     lines = [
         _hours_line(question, model, device, cluster, total, least.get(device.name))
         for device, cluster in holding or found
     ]
+    if model.shape.kind == "other":
+        return plan_resources(question).document
     return write_document(
         mine_line(question),
         memory_line(question, model, best) if best and memory else "",
@@ -347,6 +361,8 @@ def _hours_line(
     gpus = wanted_gpus(question, device) or (least.fit.layout.gpus if least else None)
     if not gpus:
         return f"{told}."
+    if cluster and (charged := site_charge(cluster, device, hours.usual, gpus)):
+        told += f", **charged as about {charged}**"
     fewest = ", which surely hold it" if least else ""
     wall = hours.scaled(1 / gpus)
     nodes = device.nodes_for(gpus)
@@ -359,25 +375,40 @@ def _hours_line(
     )
 
 
+def site_charge(cluster: Cluster, device: Device, gpu_hours: float, gpus: int) -> str:
+    """`2,300 GPU-hours`, as the site counts GPU hours of that many GPUs in the queue that takes them; empty where that is
+    not known, or the node hours themselves."""
+    nodes, charge = device.nodes_for(gpus), cluster.charge
+    queue = next((q for q in cluster.queues if holds(q, device.node_type, nodes, gpus) and q.purpose in USUAL), None)
+    if charge is None or queue is None:
+        return ""
+    each = device.each if is_whole(queue, cluster) else min(gpus, device.each)
+    price = charge.amount(gpu_hours / gpus, nodes, each, queue.id, device.node_type)
+    same = charge.unit == "node hours" and price and abs(price - gpu_hours / device.each) < 0.01 * price
+    return f"{round_words(price)} {charge.unit}" if price and not same else ""
+
+
 def queue_words(
     cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None, slow: float = 0.0
 ) -> str:
     """Which queues take that many nodes for so long, and how many jobs in a chain the others need; slow: hours at the
     low end of published speeds."""
-    whole, parts = [], []
+    whole, parts, just = [], [], []
     for queue in cluster.queues:
         if queue.purpose in ("interactive", "special") or not holds(queue, node_type, nodes, gpus):
             continue
         limit = longest_hours(queue, nodes)
         if limit is None:
             whole.append(f"`{queue.id}` (its time limit is not in my facts)")
+        elif limit >= hours and slow > limit:
+            just.append(f"`{queue.id}` (up to {limit:g} h; {math.ceil(slow / limit)} jobs at the low end of the speeds)")
         elif limit >= hours:
             whole.append(f"`{queue.id}` (up to {limit:g} h)")
         elif queue.purpose != "debug" and hours <= MOST_JOBS * limit:
             few, many = math.ceil(hours / limit), math.ceil(slow / limit)
             jobs = f"{few} to {many}" if many > few else f"{few}"
             parts.append(f"`{queue.id}` in a chain of {jobs} jobs of {limit:g} h")
-    told = f"In one job: {', '.join(whole)}. " if whole else f"No queue takes {plural(nodes, 'node')} that long. "
+    told = f"In one job: {', '.join((*whole, *just))}. " if whole or just else f"No queue takes {plural(nodes, 'node')} that long. "
     chain = f"Else {'; '.join(parts)}, each from the last checkpoint." if parts else ""
     return (told + chain).strip()
 
@@ -402,6 +433,12 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
         most = f"{plural(nodes, 'node')} for {limit:g} h at most" if limit else f"no job of {plural(nodes, 'node')}"
         why = "" if accepted else f", but `{named.id}` takes {most}"
     opening = "Yes" if accepted and (not question.node_hours or price <= question.node_hours) else "No"
+    usual = cluster.default_queue
+    if accepted and not question.queue and holds(usual, kind, nodes, None):
+        limit = longest_hours(usual, nodes)
+        taking = next((q for q in cluster.queues if holds(q, kind, nodes, None) and (longest_hours(q, nodes) or 0) >= hours), None)
+        if limit and limit < hours and taking:
+            why = f", in `{taking.id}`, not in the usual `{usual.id}`, which takes {plural(nodes, 'node')} for {limit:g} h at most"
     each = cluster.node_type(kind).gpus.per_node
     in_gpus = f" (x {plural(each, 'GPU')} a node = {price_in_words(price * each)} GPU hours)" if each else ""
     return write_document(
@@ -467,6 +504,7 @@ def _smaller(cluster: Cluster, kind: str, price: float, nodes: int) -> str:
             if (
                 other
                 and limit
+                and other <= MOST_WIDER * nodes
                 and (other < nodes if queue.max_nodes == other else other > nodes and limit > (now or 0))
             ):
                 takes_h = price / other

@@ -29,6 +29,8 @@ ASKS = re.compile(
     r"(?i)\b(?:which|what|how (?:many|much|long|big|often)|wie ?viele?|combien|cu[aá]nt[oa]s)\b.{1,40}"
     r"\b(?:should|do|does|can|could|must|would|need|brauch\w*|faut)\b"
 )
+# Whether a job is taken is asked: `may I submit that with 20 h?`.
+ALLOWED = re.compile(r"(?i)\b(?:can|may|could|am) (?:i|we)\b[^.?!]{0,30}\b(?:submit|send|queue|hand in)")
 MACHINES = re.compile(r"(?i)\b(?:which|what|any)\b.{0,20}\b(?:machines?|clusters?|systems?|supercomputers?)\b")
 # Aims whose words ask of much else, too; how many words beside a plain aim go on from a question.
 VAGUE, FEW_LEFT = ("fit", "cost", "machine", "memory"), 4
@@ -88,6 +90,8 @@ def is_whole(turn: TurnContext) -> bool:
 def wants_script(turn: TurnContext, said: ResourceQuestion) -> bool:
     """Whether a script is asked for; `3 minutes to write` is a save's time."""
     left = residue(turn.utterance)
+    if said.machines and said.nodes and said.hours and ALLOWED.search(turn.words):
+        return False
     of_work = said.aim not in (None, *VAGUE) and (said.tokens or said.flops or said.pace_s)
     return bool(WANTS_SCRIPT.search(left) or (WANTS_WRITING.search(left) and not of_work))
 
@@ -103,7 +107,8 @@ def is_rich(said: ResourceQuestion) -> bool:
     """Whether a model's size, where it is to run, and what is asked of it or how much it works through are said."""
     place = bool(said.machines or said.gpu or said.gpu_gb or said.gpus)
     asked = said.aim in ("ways", "card", "recompute", "speed", "batch", "checkpoint") or said.tokens or said.flops
-    return bool(said.model and find_model(said.model) and asked and (place or said.aim in ("card", "recompute")))
+    nowhere = ("card", "recompute", "checkpoint")  # the same wherever it runs
+    return bool(said.model and find_model(said.model) and asked and (place or said.aim in nowhere))
 
 
 def is_terse(turn: TurnContext) -> bool:
@@ -131,6 +136,8 @@ def goes_on(turn: TurnContext) -> bool:
     said = read_question(turn.utterance)
     if not of_plans or len(words) > 2 * LONGEST or wants_script(turn, said):
         return False
+    if (said.epochs_done and before.epochs and before.pace_s) or (said.accumulation and before.compute_s):
+        return True
     named = [one for one in turn.utterance.mentions if one.kind != "Rank"]
     asks = words.endswith(MARKS) or GOES_ON.match(words) is not None or said.aim is not None
     ordered = turn.utterance.main.share(*WANTING) >= SURE and not words.endswith(MARKS)

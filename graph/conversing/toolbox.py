@@ -21,7 +21,7 @@ DEFAULT_FACTS = ("queues", "nodes")
 # Arguments that a conversation's tools leave out: the thread gives them, or hardly anybody asks for them.
 FILLED: Mapping[str, Mapping[str, object]] = {
     "check_script": {"script": "", "machine": ""},
-    "plan_resources": {"gpu_memory_gb": None, "micro_batch": None, "gpu": None, "strategy": None},
+    "plan_resources": {"gpu_memory_gb": None, "strategy": None},
     "search_knowledge": {"scheduler": None, "framework": None},
 }
 # What a conversation's tools are called in fewer words than for clients that know nothing else of us.

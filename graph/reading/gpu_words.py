@@ -28,7 +28,7 @@ ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")
 # `4 GPUs a node` counts no node.
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
 GENERIC = (
-    r"(?:gpus?|cards?|gcds?|tiles?|karten?|cartes?|tarjetas?|schede)"
+    r"(?:gpus?|apus?|cards?|gcds?|tiles?|karten?|cartes?|tarjetas?|schede)"
     r"(?![ -]*(?:(?:nodes?[ -]*)?(?:hours?|hrs?|h|stunden|heures?|horas?|ore)\b|小时|時間))"
 )
 
@@ -57,10 +57,10 @@ def _pattern() -> re.Pattern[str]:
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
         rf"(?:(?P<gpu>{models})s?(?![A-WYZa-wyz0-9]|x(?!\d))|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
-        rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?s?(?![\w.])|\s*\(?(?:(?:mit|with|con|avec)\s+)?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
+        rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?s?(?!\w|\.\w)|\s*\(?(?:(?:mit|with|con|avec)\s+)?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
         rf"|\s+(?P<eight>\d{{1,2}})\s?[x\u00d7]\s?(?P<of>\d{{2,3}})(?:\s?gi?b)?(?!\w)"
         rf"|\s+(?P<bare>\d{{2,3}})s?(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
-        rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
+        rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|apus?|(?P<whole>cards?|karten?)|gcds?|tiles?)\b)?"
         rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
         re.I | re.A,  # Chinese and Japanese write no blanks
     )
@@ -71,6 +71,12 @@ def find_gpu_words(utterance: Utterance) -> Iterator[GpuWords]:
     through."""
     found = [_read(match) for match in _pattern().finditer(without_machines(utterance))]
     yield from sorted(found, key=lambda one: not one.model)
+
+
+def gpu_of(text: str) -> GpuWords | None:
+    """The card that a value by itself names: `A100-80`, `H100 80GB`, `mi250x`."""
+    match = _pattern().search(text)
+    return _read(match) if match else None
 
 
 def without_machines(utterance: Utterance) -> str:
@@ -104,7 +110,7 @@ def _read(match: re.Match[str]) -> GpuWords:
         count = 1
     unit = (match["unit"] or "").lower()
     is_nodes = bool(unit) and not unit.startswith("module")
-    if count and unit.startswith("module") and model in HALVED:
+    if count and (unit.startswith("module") or match["whole"]) and model in HALVED:
         count *= 2
     each = next((int(match[name]) for name in ("each", "eight") if match[name]), None)
     if count and match["times"] and ONE_OF_THEM.fullmatch(unit):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graph.answering.resource_words import (
+    VERDICTS,
     chain_words,
     count_words,
     gib_words,
@@ -36,7 +37,7 @@ from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compu
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, takes
-from graph.planning.resources.memory import QLORA_BYTES, SOURCES, adapter_parameters, usable_gib
+from graph.planning.resources.memory import QLORA_BYTES, SOURCES, adapter_parameters, state_bytes, usable_gib
 from graph.planning.resources.options import (
     ResourceOption,
     all_options,
@@ -44,12 +45,20 @@ from graph.planning.resources.options import (
     host_gb,
     host_nodes,
     known_devices,
+    running_fit,
     wanted_gpus,
 )
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
-from graph.planning.resources.search import counts, ease, largest_micro_batch, longest_sequence
-from graph.planning.resources.serving import FEW_SEQUENCES, cache_bytes, estimate_serving, fewest_gpus_to_serve
+from graph.planning.resources.search import Fit, counts, ease, largest_micro_batch, longest_sequence, try_layout
+from graph.planning.resources.serving import (
+    FEW_SEQUENCES,
+    RUNTIME_GIB,
+    SERVED_SHARE,
+    cache_bytes,
+    estimate_serving,
+    fewest_gpus_to_serve,
+)
 from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token
@@ -63,6 +72,8 @@ from knowledge.resource_question import ResourceQuestion
 MOST_OPTIONS = 6
 FROM_THERE = "It surely fits from there on"
 TAKING = "*take 1* (or another number) writes its script, with these sizes in it."
+# Bytes a parameter of states that take less than Adam's in mixed precision.
+EASED = (("8-bit Adam", 10.0), ("everything in bf16", 8.0), ("everything in bf16 and 8-bit Adam", 6.0))
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
 GONE = re.compile(r"(?i)shut down|retired|out of service")
 RESERVE = "Ask for two to three times that: tests, restarts and failed runs count too."
@@ -80,6 +91,10 @@ class ResourcePlan:
     @property
     def fits(self) -> bool:
         return any(option.fit.verdict == "fits" and option.accepted for option in self.options)
+
+    def running(self, option: ResourceOption) -> ResourceOption:
+        """The option with the micro-batch that its script is asked for, and the memory that this takes."""
+        return replace(option, fit=running_fit(self.question, self.model, option.fit)) if self.model else option
 
     def change(self, option: ResourceOption) -> Change:
         """What the script of an option is asked for; nothing where it is on no machine, or does not fit."""
@@ -100,9 +115,11 @@ def plan_resources(question: ResourceQuestion, before: ResourceQuestion | None =
 
 def plan_model(question: ResourceQuestion, model: SizedModel) -> ResourcePlan:
     """What would do for a model whose shape is known (of a config.json, for one)."""
-    if question.task == "serve":
+    if question.task == "serve" and model.shape.kind != "other":
         return ResourcePlan(question, model, (), describe_serving(question, model))
     options = tuple(sorted(all_options(inside_nodes(question), model), key=rank))
+    if model.shape.kind == "other":
+        return ResourcePlan(question, model, options, describe_states(question, model, options))
     return ResourcePlan(question, model, options, describe(question, model, options))
 
 
@@ -145,6 +162,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
+        largest_part_line(model, best),
         enough_line(question, model, best),
         spare_line(question, model, best),
         tight_line(question, model, best),
@@ -155,11 +173,39 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         else batch_line(question, model, best),
         f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
         asking_line(best),
-        time_line(question, model, best),
+        time_line(question, model, best) if best.fit.verdict != "no" else "",
         network_line(question, model, best),
         *((rows, TAKING) if (rows := offered(question, model, (best, *others))) else ()),
         cite(dict.fromkeys(page for page in pages if page), gpu_table().as_of),
     )
+
+
+def describe_states(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
+    """What is certain of a model of whose activations there is no sum: its states against the card."""
+    told = [
+        f"**I have no sum for the activations of {model.name}**: only those of transformers and ResNets are in my sums. "
+        f"Its {count_words(model.parameters)} parameters are certain."
+    ]
+    if options:
+        fit, each = options[0].fit, state_bytes(options[0].fit.layout).total
+        free = usable_gib(fit.device.gb) - fit.memory.gib
+        left = f"{free:.0f} GiB are left for activations" if free > 0 else "it does not fit, whatever the batch"
+        eased = "; ".join(
+            f"{count_words(model.parameters)} x {size:g} bytes with {words} = {model.parameters * size / 1e9:.3g} GB"
+            for words, size in EASED
+            if size < each and question.task not in ("lora", "qlora", "serve")
+        )
+        told += [
+            f"**{place_words(options[0])}, {way_words(fit)}: without activations {parts_words(fit, worst=False)} of "
+            f"{usable_gib(fit.device.gb):.0f} usable: {left}.**",
+            f"Smaller states: {eased}; FSDP divides them by the number of GPUs; frozen parts take 2 bytes." if eased else "",
+        ]
+    told.append(
+        "What decides is measured in a minute: one step of batch 1 and one of 2, "
+        "`torch.cuda.max_memory_allocated()` after each; tell me both (*batch 1 takes 21 GB, batch 2 takes 26 GB*) and I say "
+        "which batch fits. Activation checkpointing and latents or features made beforehand are what saves most."
+    )
+    return write_document(mine_line(question), *told, cite(SOURCES[:1], gpu_table().as_of))
 
 
 def describe_memory(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
@@ -194,6 +240,10 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             or "such a GPU"
         )
         told.append(f"**{titles} has no {card} in my facts**: this is for a {best.fit.device.name} of no machine.")
+    if whole := whole_line(question, model, best):
+        told.append(whole)
+    if eager := eager_line(model, best):
+        told.append(eager)
     if plain := needless_line(question, model, best):
         told.append(plain)
     if question.nodes and best.cluster is None and not (question.each or question.gpus):
@@ -203,6 +253,32 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
         )
     return told
+
+
+def eager_line(model: SizedModel, best: ResourceOption) -> str:
+    """What attention that is written out would take, where that decides and is likely: in older code of encoders and
+    of images, and on cards without FlashAttention. Empty else."""
+    fit = best.fit
+    if (model.shape.kind not in ("encoder", "vision") and fit.device.facts.bf16) or fit.verdict == "no":
+        return ""
+    eager = try_layout(model, replace(fit.layout, flash=False), fit.device)
+    if eager.verdict == fit.verdict:
+        return ""
+    return (
+        "This counts on fused attention (PyTorch's SDPA, FlashAttention); written out (`eager`) it takes "
+        f"{eager.memory.gib:.0f} to {eager.memory.most:.0f} GiB, which {VERDICTS[eager.verdict]}."
+    )
+
+
+def whole_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """That a machine gives whole nodes where a part of one is spoken of, and what all of it does."""
+    cluster, device = best.cluster, best.fit.device
+    queue = best.chain.queue if best.chain else None
+    if cluster is None or best.fit.layout.gpus >= device.each or not (cluster.whole_nodes or (queue and queue.whole_nodes)):
+        return ""
+    every = that_fit(replace(question, machines=(cluster.id,), nodes=None, gpus=device.each), model)
+    told = f"**{cluster.title} gives whole nodes**: all {device.each} {device.kind}s of it are yours and charged"
+    return f"{told}; on all of them {option_line(every[0])}." if every else f"{told}."
 
 
 def asking_line(best: ResourceOption) -> str:
@@ -233,6 +309,11 @@ def premise_lines(question: ResourceQuestion, device: Device, cluster: Cluster |
     if cluster and device.kind != "GPU" and question.gpu_gb and question.gpu_gb > device.gb + 2:
         told.append(
             f"A card of {question.gpu_gb:g} GB is two {device.kind}s of {device.gb:g} GB, each a device of its own."
+        )
+    if device.facts.host_gb:
+        told.append(
+            f"{device.facts.model}'s {device.gb + device.facts.host_gb:g} GB are shared with its CPU cores: "
+            f"{device.gb:g} GB of them count here."
         )
     if not device.facts.bf16 and question.precision != "fp32":
         told.append(f"{device.facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
@@ -309,7 +390,8 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
     told = f"**{name} {verdict} on {place_words(best)} with {way_words(best.fit)}**"
     details = f"{best.fit.layout.sequence} tokens, micro-batch {best.fit.layout.micro_batch:g}"
     if model.shape.kind in ("vision", "convolution"):
-        details = f"{best.fit.layout.micro_batch:g} image(s) a GPU at once"
+        patches = f", {best.fit.layout.sequence} patches each" if model.shape.kind == "vision" else ""
+        details = f"{best.fit.layout.micro_batch:g} image(s) a GPU at once{patches}"
     checkpointed = ", activation checkpointing" if best.fit.layout.recompute == "full" else ""
     guess = "" if model.exact else " The shape is that of the nearest usual model of this size."
     if model.guessed_experts:
@@ -322,8 +404,37 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
         every, working = count_words(model.parameters), count_words(model.active)
         states += f" Memory goes with all {every} of them, arithmetic with the {working} at work."
     needed = best.fit.layout.recompute == "full" and not best.fit.layout.settled and best.fit.verdict != "no"
-    only = " It takes activation checkpointing there." if needed else ""
+    only = f" It takes activation checkpointing there{without_words(model, best)}." if needed else ""
     return f"{told} ({details}{checkpointed}).{states}{only}{guess}"
+
+
+def without_words(model: SizedModel, best: ResourceOption) -> str:
+    """What a micro-batch of several takes without recomputing, and the largest that does without; else empty."""
+    layout = best.fit.layout
+    if layout.micro_batch < 2:
+        return ""
+    bare = try_layout(model, replace(layout, recompute="none"), best.fit.device)
+    smaller = largest_micro_batch(model, bare.layout, best.fit.device)
+    told = f": without it {bare.memory.gib:.0f} to {bare.memory.most:.0f} GiB, which {VERDICTS[bare.verdict]}"
+    if smaller:
+        size = smaller.layout.micro_batch
+        steps = math.ceil(layout.micro_batch / size)
+        told += f"; micro-batch {size:g} with {steps} steps of accumulation fits without it ({gib_words(smaller)})"
+    return told
+
+
+def largest_part_line(model: SizedModel, best: ResourceOption) -> str:
+    """That the logits are what fills the GPU, where they are the largest part of what does not fit."""
+    logits, layout = best.fit.memory.part("logits"), best.fit.layout
+    if best.fit.verdict == "fits" or logits < max(part.gib for part in best.fit.memory.parts):
+        return ""
+    fused = try_layout(model, replace(layout, loss="chunked"), best.fit.device)
+    return (
+        f"**It is the logits**: {layout.tokens:,.0f} tokens x {model.shape.vocab:,} words with their fp32 copy and both "
+        f"gradients are {logits:.0f} GiB, and more GPUs do not shrink them. A chunked or fused cross-entropy (Liger, "
+        f"cut cross-entropy) never holds them all: {memory_words(fused)}, {VERDICTS[fused.verdict]}; a context or tensor "
+        "split divides them."
+    )
 
 
 def from_here(question: ResourceQuestion, model: SizedModel) -> str:
@@ -342,6 +453,8 @@ def from_here(question: ResourceQuestion, model: SizedModel) -> str:
             if found
             else ""
         )
+    if question.offload and (plain := fewest_there(replace(other, offload=None), model)):
+        enough += f"Without offload: {option_line(plain[0])}. "
     return f"{enough}{changes_line(question, model)}"
 
 
@@ -391,7 +504,7 @@ def _global_batch(batch: int, layout: Layout) -> str:
         micro = f"one micro-batch of {layout.micro_batch:g}"
         return f"A global batch of {batch} is less than {micro} for each of {layout.data} replicas."
     whole = "" if steps == int(steps) else f" (no multiple of {once:g}: take {once * max(1, round(steps)):g})"
-    return f"Global batch {batch} = {layout.micro_batch:g} x {layout.data} replicas x {steps:.4g} steps{whole}."
+    return f"Global batch {batch} = {layout.micro_batch:g} x {layout.data} replicas x {steps:.4g} {'step' if steps == 1 else 'steps'}{whole}."
 
 
 def _batch_sizes(model: SizedModel, layout: Layout, device: Device) -> str:
@@ -409,17 +522,36 @@ def network_line(question: ResourceQuestion, model: SizedModel, best: ResourceOp
     """A warning where a step's traffic is not small against its arithmetic, with what lifts it, cheapest first."""
     if best.nodes < 2 or not best.fit.device.network or best.fit.layout.pipeline > 1:
         return ""
-    largest = None if question.micro_batch else largest_micro_batch(model, best.fit.layout, best.fit.device)
-    ratio = compute_ratio(model, largest.layout if largest else best.fit.layout, best.fit.device)
+    running = running_fit(question, model, best.fit)
+    ratio = compute_ratio(model, running.layout, best.fit.device)
     if ratio is None or ratio >= GOOD_RATIO:
         return ""
     told = f"Between nodes a step computes {ratio:.1f} times as long as it sends (10 is good, below 3 it waits)"
     if ratio >= WARN_RATIO:
         return f"{told}."
-    return (
-        f"**The network will hold it up.** {told}. What lifts it: a larger micro-batch, accumulation with `no_sync()`, "
-        "sharding inside a node only (HYBRID_SHARD), fewer nodes, adapters instead of all parameters."
-    )
+    lifts = list(lifted_by(model, running))
+    cure = f" What lifts it: {', '.join(lifts)}." if lifts else ""
+    return f"**The network will hold it up.** {told}.{cure}"
+
+
+def lifted_by(model: SizedModel, fit: Fit) -> Iterator[str]:
+    """What makes a step's traffic small against its arithmetic and is possible with that layout on those nodes."""
+    layout, device = fit.layout, fit.device
+    sharded = layout.spread in ("fsdp", "zero3")
+    eased = largest_micro_batch(model, replace(layout, recompute="full"), device)
+    if eased and eased.layout.micro_batch > layout.micro_batch:
+        ratio = compute_ratio(model, eased.layout, device)
+        yield f"micro-batch {eased.layout.micro_batch:g} with activation checkpointing ({ratio or 0:.1f} times then)"
+    if not sharded:
+        yield "accumulation with `no_sync()`"
+    inside = replace(layout, shard=device.each // layout.tensor)
+    if sharded and device.each > layout.tensor and ease(model, inside, device).verdict == "fits":
+        yield "sharding inside a node only (HYBRID_SHARD)"
+    fewer = replace(layout, gpus=device.each * (fit.nodes // 2))
+    if fit.nodes > 1 and fewer.gpus % (layout.tensor * layout.pipeline) == 0 and ease(model, fewer, device).verdict == "fits":
+        yield "fewer nodes"
+    if layout.method == "full":
+        yield "adapters instead of all parameters"
 
 
 def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
@@ -448,11 +580,17 @@ def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOptio
 def offered(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Choices | None:
     """The ways that hold the model on a machine, the first of them usual; each with what its script is asked for."""
     rows = [
-        Choice(request_words(option), option_line(option), option is options[0], change)
+        Choice(request_words(option), running_line(question, model, option), option is options[0], change)
         for option in options
         if option.accepted and (change := request_change(question, model, option))
     ]
     return Choices(tuple(rows)) if rows else None
+
+
+def running_line(question: ResourceQuestion, model: SizedModel, option: ResourceOption) -> str:
+    """An option with the micro-batch of its script."""
+    fit = running_fit(question, model, option.fit)
+    return f"{option_line(replace(option, fit=fit))}, micro-batch {fit.layout.micro_batch:g}"
 
 
 def _sentence(text: str) -> str:
@@ -478,7 +616,7 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
     """`4 x A100 40 GB: weights 33 GiB on each, ...`; a number of GPUs that was said is judged."""
     length, weights = question.sequence or 8192, question.precision or "bf16"
     least = fewest_gpus_to_serve(model, device.gb, length, weights, question.users or FEW_SEQUENCES)
-    gpus = wanted_gpus(question, device) or least
+    gpus = wanted_gpus(question, device) or question.tensor or least
     if gpus is None:
         return f"{device.name}: not even 64 serve it in {weights}; take 8- or 4-bit weights, or a larger card."
     found, each = estimate_serving(model, device.gb, gpus, length, weights), cache_bytes(model) / 1024
@@ -489,17 +627,47 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
             f"; {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
         )
     if not found.sequences:
+        left = (
+            f"leave {found.free:.1f} GiB for keys and values, and one sequence of {length} takes {found.cache_each:.1f}"
+            if found.free > 0
+            else "leave nothing for keys and values"
+        )
         return (
             f"**No: {gpus} x {device.name}** do not serve {model.name} in {weights}: weights {found.weights:.0f} GiB "
-            f"on each; {f'it takes {least}' if least else 'more than 64 would be needed'}."
+            f"on each and {RUNTIME_GIB:g} for the runtime of {SERVED_SHARE * device.gb:.0f} that vLLM takes {left}; "
+            f"{f'it takes {least}' if least else 'more than 64 would be needed'}.{_lighter(model, device, gpus, length)}"
         )
     where = f" ({plural(device.nodes_for(gpus), 'node')} of {cluster.title})" if cluster else ""
     return (
         f"**{gpus} x {device.name}** serve {model.name} in {weights}{where}: weights {found.weights:.0f} GiB on each, "
         f"keys and values {each:g} KiB a token, {each * length / 2**20:.2f} GiB for a sequence of {length} "
-        f"({found.cache_each:.2f} on each GPU), {found.sequences} such sequences at once, {found.sequences * length:,} "
-        "tokens (vLLM takes 0.9 of the card; tensor parallel over them)."
+        f"({found.cache_each:.2f} on each GPU), {plural(found.sequences, 'such sequence')} at once, "
+        f"{found.sequences * length:,} tokens (vLLM takes 0.9 of the card; tensor parallel over them)."
+        f"{_scarce(question, model, device, gpus, least)}"
     )
+
+
+def _scarce(question: ResourceQuestion, model: SizedModel, device: Device, gpus: int, least: int | None) -> str:
+    """That there is hardly room for keys and values, and what gives more; empty where there is enough."""
+    length = question.sequence or 8192
+    found = estimate_serving(model, device.gb, gpus, length, question.precision or "bf16")
+    if question.users or found.sequences >= FEW_SEQUENCES:
+        return ""
+    more = f" {least} x {device.name} hold {FEW_SEQUENCES} and more." if least else ""
+    return (
+        f" **That is tight**: set `--max-model-len {length}` or less, else vLLM does not start with the model's own "
+        f"longer limit.{more}{_lighter(model, device, gpus, length)}"
+    )
+
+
+def _lighter(model: SizedModel, device: Device, gpus: int, length: int) -> str:
+    """How many sequences the same GPUs serve with smaller weights."""
+    told = [
+        f"{found.sequences} in {weights}"
+        for weights in ("fp8", "int4")
+        if (found := estimate_serving(model, device.gb, gpus, length, weights)).sequences
+    ]
+    return f" With smaller weights the same GPUs hold sequences of {length}: {', '.join(told)}." if told else ""
 
 
 def least_line(question: ResourceQuestion, model: SizedModel) -> str:
@@ -534,7 +702,7 @@ def enough_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpt
     found = fewest_there(replace(question, machines=there, gpu=best.fit.device.facts.model), model)
     if not found or found[0].fit.layout.gpus >= best.fit.layout.gpus:
         return ""
-    return f"The fewest that surely hold it: {option_line(found[0])}."
+    return f"The fewest that surely hold it: {option_line(found[0])}, of the numbers that people ask for."
 
 
 def tight_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
@@ -557,8 +725,11 @@ def host_line(model: SizedModel, best: ResourceOption) -> str:
         return ""
     need = host_gb(model, host_nodes(best.fit))
     room = best.fit.device.host_gb
+    short = room is not None and need > room
+    bare = f", {need / 1.5:,.0f} of them states and half as much again buffers, as DeepSpeed's estimator counts"
     of = f" of {room:,.0f} GB" if room else "; what a node has is not known here"
-    return f"Offloaded: about {need:,.0f} GB of main memory on each node{of}. Steps wait for the CPU: far slower."
+    why = "**It is main memory that does not hold it**, not the GPU. " if short else ""
+    return f"{why}Offloaded: about {need:,.0f} GB of main memory on each node{of}{bare}. Steps wait for the CPU: far slower."
 
 
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:

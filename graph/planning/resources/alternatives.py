@@ -80,7 +80,10 @@ def _changes(question: ResourceQuestion, model: SizedModel) -> Iterator[tuple[st
     if question.recompute == "none" and not question.denies("recompute", "full"):
         yield "activation checkpointing", replace(question, recompute="full")
     if base.micro_batch > 1:
-        yield "micro-batch 1", replace(question, micro_batch=1)
+        sizes = (n for n in _halves(int(base.micro_batch)) if that_fit(replace(question, micro_batch=n), model))
+        size = next(sizes, 1)
+        words = f"micro-batch {size} with {-(-base.micro_batch // size):g} steps of accumulation"
+        yield words, replace(question, micro_batch=size)
     if shape.kind == "decoder":
         length = next((n for n in _shorter(base.sequence) if that_fit(replace(question, sequence=n), model)), SHORTEST)
         if length < base.sequence:
@@ -102,6 +105,12 @@ def _changes(question: ResourceQuestion, model: SizedModel) -> Iterator[tuple[st
         sold = (gb for gpu in gpu_table().gpus if gpu.model == question.gpu for gb in gpu.gb)
         if larger := min((gb for gb in sold if gb > (question.gpu_gb or 0)), default=None):
             yield f"the card with {larger:g} GB", replace(question, gpu_gb=larger)
+
+
+def _halves(size: int) -> Iterator[int]:
+    while size > 1:
+        size //= 2
+        yield size
 
 
 def _shorter(length: int) -> Iterator[int]:

@@ -23,10 +23,11 @@ KEPT = {"gated": 50.0, "plain": 31.0}
 KEPT_SELECTIVE = 18.5
 KEPT_MEGATRON = 18.0
 # Bytes for each logit: bf16, its fp32 copy, and the gradients of both; a fused kernel needs the first and its gradient.
-LOGIT_BYTES = {"plain": 12.0, "fused": 4.0, "chunked": 0.5}
+LOGIT_BYTES = {"plain": 12.0, "fused": 4.0, "chunked": 0.5, "none": 0.0}
 # Share that torch.compile took off a published peak: 82.4 to 77.0 GiB.
 COMPILED = 0.94
 BUFFERS_GIB = 1.0
+RECOMPUTED = {"none": "no recomputation", "selective": "selective recomputation", "full": "full recomputation"}
 OPTIMIZER_BYTES = {"adam": 8.0, "adam8bit": 2.0, "sgd": 4.0, "adafactor": 0.5}
 QLORA_BYTES = 0.55
 
@@ -208,7 +209,10 @@ def _adapter_states(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     adapters = trained * 16 / GIB
     live = 4 * model.layer / GIB if over > 1 else 0.0
     unpacked = 2 * model.layer / GIB if layout.method == "qlora" else 0.0
-    how = f"{model.parameters / 1e9:.3g} B parameters x {each:g} bytes" + (f" over {over} GPUs" if over > 1 else "")
+    how = f"{model.parameters / 1e9:.3g} B parameters x {each:g} bytes"
+    if layout.method == "qlora":
+        how = f"{(model.parameters - tables) / 1e9:.3g} B parameters x {each:g} bytes, {tables / 1e9:.3g} B of embeddings x 2"
+    how += f", over {over} GPUs" if over > 1 else ""
     return [
         MemoryPart("base model", base, base * 1.05, how),
         MemoryPart("adapters", adapters, adapters * 1.2, f"{trained / 1e6:.0f} M parameters x 16 bytes"),
@@ -227,6 +231,8 @@ def adapter_parameters(model: SizedModel, rank: int) -> int:
 
 def activation_parts(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     """What forward keeps for backward, the layer in work, and the logits."""
+    if model.shape.kind == "other":
+        return []
     if model.shape.kind == "convolution":
         kept = layout.micro_batch * (model.shape.activation_mb or 100.0) * 1e6 / GIB
         kept *= 2 if layout.precision == "fp32" else 1
@@ -235,18 +241,20 @@ def activation_parts(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     working = working_gib(model, layout)
     logits = logits_gib(model, layout)
     scale = COMPILED if layout.compiled else 1.0
-    how = f"{layout.micro_batch:g} x {layout.sequence} tokens, {layout.recompute} recomputation"
+    once = f"{layout.micro_batch:g} x {layout.sequence} tokens"
+    how = f"{once}, {RECOMPUTED[layout.recompute]}"
     doubt = ACTIVATION_DOUBT
     parts = [MemoryPart("activations", kept * scale, kept * doubt, how)]
     parts += [MemoryPart("layer in work", working * scale, working * doubt)] if working else []
-    parts += [MemoryPart("logits", logits * scale, logits * doubt, f"{model.shape.vocab} words")] if logits else []
+    of_words = f"{layout.tokens:,.0f} tokens x {model.shape.vocab} words"
+    parts += [MemoryPart("logits", logits * scale, logits * doubt, of_words)] if logits else []
     return parts
 
 
 def layer_bytes(model: SizedModel, layout: Layout) -> float:
     """Bytes that one layer keeps for backward when nothing is recomputed, on one GPU."""
     shape = model.shape
-    per_token = KEPT["gated" if shape.gated else "plain"] * shape.hidden
+    per_token = (shape.kept or KEPT["gated" if shape.gated else "plain"]) * shape.hidden
     if shape.experts and shape.experts_used:
         per_token += 6.0 * shape.ffn * (shape.experts_used - 1)
     if layout.tensor > 1 or layout.pipeline > 1:

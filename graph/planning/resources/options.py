@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from graph.planning.resources.device import Device, bare_device, devices
-from graph.planning.resources.layout import Beside, Layout, Optimizer, Spread
+from graph.planning.resources.layout import Beside, Layout, Loss, Optimizer, Spread
 from graph.planning.resources.limits import JobChain, chains
 from graph.planning.resources.parameters import SizedModel
-from graph.planning.resources.search import Fit, best_split, ease, fewest, largest_micro_batch
+from graph.planning.resources.search import LADDER, Fit, best_split, ease, fewest, largest_micro_batch, try_layout
 from graph.planning.resources.speed import Range, tokens_per_second, training_hours
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -72,12 +73,19 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
         optimizer=OPTIMIZERS.get(question.optimizer or "", "adam"),
         recompute="none" if question.recompute == "none" else "full",
         settled=question.recompute is not None,
-        loss="fused" if question.loss else "plain",
+        loss=loss_of(question, model),
         beside=BESIDE.get(question.beside or "", "none"),
         offload_optimizer=question.offload is not None,
         offload_parameters=question.offload == "parameters",
         method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
     )
+
+
+def loss_of(question: ResourceQuestion, model: SizedModel) -> Loss:
+    """How the loss is taken; only an encoder's head of a few classes has no logits over the words."""
+    if question.loss == "none":
+        return "none" if model.shape.kind == "encoder" else "plain"
+    return "fused" if question.loss else "plain"
 
 
 def sharding(question: ResourceQuestion) -> Spread:
@@ -177,7 +185,7 @@ def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster
     if fit.layout.beside == "several" and fit.verdict == "fits":
         fit = replace(fit, verdict="tight")
     total = amount(question, model)
-    running = fit.layout if question.micro_batch else _running(model, fit)
+    running = running_fit(question, model, fit).layout
     rate = tokens_per_second(model, running, fit.device, accumulate).scaled(fit.layout.gpus)
     hours = training_hours(model, total, running, fit.device, accumulate) if total else None
     chain = None
@@ -190,10 +198,11 @@ def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster
     return ResourceOption(fit, cluster, rate, hours, chain)
 
 
-def _running(model: SizedModel, fit: Fit) -> Layout:
-    """The layout with the micro-batch that one would run: the largest that fits."""
-    largest = largest_micro_batch(model, fit.layout, fit.device)
-    return largest.layout if largest else fit.layout
+def running_fit(question: ResourceQuestion, model: SizedModel, fit: Fit) -> Fit:
+    """With the micro-batch that one would run: what was said, or follows from a global batch, else the largest."""
+    if question.micro_batch or fit.layout.micro_batch > 1 or model.unsure:
+        return fit
+    return largest_micro_batch(model, fit.layout, fit.device) or fit
 
 
 def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None) -> list[Fit]:
@@ -210,7 +219,8 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         wanted: tuple[Spread, ...] = ("ddp", sharding(question))
         spreads = [one for one in wanted if not question.denies("strategy", one)] or ("zero1",)
     if count:
-        fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
+        share = partial(shared_batch, question, model, device)
+        fits = [share(replace(base, spread=s if count > 1 else "none", gpus=count)) for s in spreads]
         free = count > 1 and not question.strategy and not splits_denied(question)
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
         large = device.nodes_for(count) >= MANY_NODES
@@ -228,6 +238,22 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
     if (found and found[-1].nodes <= MANY_NODES) or splits_denied(question):
         return found
     return [*found, *_split_inside(model, base, device, most)]
+
+
+def shared_batch(question: ResourceQuestion, model: SizedModel, device: Device, layout: Layout) -> Fit:
+    """That layout, with its part of a global batch that was said as its micro-batch: all of it where that fits, else
+    the largest half, quarter ... that does, the rest in accumulation."""
+    fit = ease(model, layout, device)
+    if question.micro_batch or not question.global_batch or fit.verdict != "fits":
+        return fit
+    part = question.global_batch // layout.data
+    while part > 1:
+        for recompute in (fit.layout.recompute,) if layout.settled else LADDER:
+            tried = try_layout(model, replace(layout, micro_batch=part, recompute=recompute), device)
+            if tried.verdict == "fits":
+                return tried
+        part = part // 2 if part % 2 == 0 else 1
+    return fit
 
 
 def splits_denied(question: ResourceQuestion) -> bool:

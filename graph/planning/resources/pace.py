@@ -75,7 +75,11 @@ def read_paces(text: str) -> list[Pace]:
     out: list[Pace] = []
     for pace in sorted(found, key=lambda one: one.start):
         since = max((m.end() for m in SENTENCE.finditer(text, 0, pace.start)), default=0)
-        before = list(_on().finditer(text, max(since, out[-1].end if out else 0), pace.start))
+        before = [
+            on
+            for on in _on().finditer(text, max(since, out[-1].end if out else 0), pace.start)
+            if not on["alone"] or text[on.end() : pace.start].strip()  # `on 4 GPUs, one epoch is`: of the epoch
+        ]
         on = _on().match(text, pace.end) or next(iter(before[-1:]), None)
         if on is None:
             out.append(pace)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from graph.planning.resources.patterns import pattern
 from knowledge.data_file import parse_json
 from knowledge.model_shapes import ModelShape, find_shape, model_shapes
 
@@ -51,6 +52,11 @@ class SizedModel:
     def guessed_experts(self) -> bool:
         """Whether it is a mixture of experts of whose layers and widths nothing is known."""
         return not self.exact and bool(self.shape.experts)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether a part of its memory is not known, so that nothing is promised to hold it."""
+        return self.guessed_experts or self.shape.kind == "other"
 
     @property
     def embedding(self) -> int:
@@ -150,6 +156,9 @@ def find_model(name: str) -> SizedModel | None:
         return sized(shape, name)
     if name.startswith("{"):
         return _of_config(name)
+    if pattern("quantities", "no_sum").search(name):
+        billions = read_size(name)
+        return _of_no_sum(billions, name) if billions else None
     if told := LAYERED.fullmatch(name.strip()):
         return layered(*(int(one) if one else 0 for one in told.groups()))
     billions = read_size(name.rsplit("/", 1)[-1])
@@ -159,6 +168,12 @@ def find_model(name: str) -> SizedModel | None:
         shape = replace(working.shape, experts=math.ceil(billions / float(active[1])), experts_used=1)
         return replace(working, shape=shape, parameters=round(billions * 1e9))
     return scale_model(billions, name) if billions else None
+
+
+def _of_no_sum(billions: float, name: str) -> SizedModel:
+    """A model of which only the number of parameters is known; layers and widths stand for nothing."""
+    shape = ModelShape(name=name, kind="other", layers=24, hidden=1024, heads=16, ffn=4096)
+    return SizedModel(name, shape, round(billions * 1e9), round(billions * 1e9))
 
 
 def _of_config(text: str) -> SizedModel | None:

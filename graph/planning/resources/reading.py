@@ -21,7 +21,7 @@ from knowledge.catalogue import catalogue
 from knowledge.data_file import read_data
 from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import find_shape, model_shapes
-from knowledge.resource_question import Aim, ResourceQuestion
+from knowledge.resource_question import SIZE, Aim, ResourceQuestion
 
 # How amounts are told: lists of quantities.yaml.
 matching = partial(pattern, "quantities")
@@ -46,6 +46,7 @@ AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "mi
            "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence",
            "step": "steps", "second": "save_s"}  # fmt: skip
 LARGEST_CARD_GB = 300
+GIGABYTES = {"GB": 1.0, "TB": 1000.0}
 WHOLE = ("nodes", "gpus", "each", "accumulation", "sequence", "micro_batch", "global_batch", "users")
 # Units of amounts that are told: in `a sequence length of 8192` no length is asked for.
 TOLD = ("sequence", "batch", "global_batch", "micro_batch", "GB", "TB")
@@ -122,12 +123,25 @@ def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> Reso
     said = read_question(utterance)
     if before is None:
         return said
+    if before.aim == "budget" and (tokens := bare_amount(utterance, said)):
+        said = replace(said, model=None, tokens=tokens)
+    if before.aim == "checkpoint" and said.kept and said.aim is None:
+        said = replace(said, aim="checkpoint")
     if told := bare_number(utterance, before):
         said = replace(said, sequence=None if said.sequence == told[1] else said.sequence)
         said = replace(said, **{told[0]: told[1]})  # type: ignore[arg-type]
     if said.aim is None and (said.gpu_hours or said.node_hours) and not before.tokens:
         said = replace(said, aim="budget")
     return said.after(scaled(utterance, before) or before)
+
+
+def bare_amount(utterance: Utterance, said: ResourceQuestion) -> float | None:
+    """Tokens that a size without a unit (`we need 300B`) is, where tokens were counted before; None where a model is
+    spoken of."""
+    billions = read_size(said.model or "")
+    if billions is None or not SIZE.fullmatch((said.model or "").strip()) or matching("of_model").search(utterance.text):
+        return None
+    return billions * 1e9
 
 
 def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, float] | None:
@@ -145,6 +159,7 @@ def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, fl
     if before.sequence and number in LENGTHS and number >= 2048:
         return "sequence", number
     counted = "nodes" if before.nodes else "gpus" if before.gpus else ""
+    counted = "micro_batch" if before.aim == "batch" and number <= LARGE_BATCH else counted
     return (counted, number) if counted else None
 
 
@@ -204,7 +219,11 @@ def _draft(utterance: Utterance) -> Draft:
     of_saves = read_saves(utterance.text)
     told = [(one.start, one.end) for one in of_saves]
     told += [(m.start, m.end) for m in utterance.of_kind("Quantity") if m.unit in TOLD]
+    told += [m.span() for m in matching("kept_weights").finditer(utterance.text)]
     asked = blanked(utterance.text, told)
+    between = [m.span() for m in matching("save_steps").finditer(utterance.text)]
+    if (aim := find_aim(blanked(asked, between))) and aim[0] == "checkpoint":  # `saving every 500 steps` is told
+        asked = blanked(asked, between)
     if aim := find_aim(asked):
         draft.values["aim"] = aim[0]
         if aim[0] == "ways":  # `ZeRO-1, 2 or 3` counts nothing
@@ -214,7 +233,10 @@ def _draft(utterance: Utterance) -> Draft:
     for one in of_saves:
         draft.set(one.field, one.value, one.start, one.end)
         draft.taken += one.words
-    loading = [m.span() for m in matching("worker_rate").finditer(utterance.text)]
+    loading = [m.span() for name in ("worker_rate", "compute") for m in matching(name).finditer(utterance.text)]
+    if computes := matching("compute").search(utterance.text):
+        seconds = float(computes["number"]) * (1e-3 if computes["unit"] == "ms" else 1.0)
+        draft.set("compute_s", seconds, *computes.span())
     paces = [
         one
         for one in read_paces(without_machines(utterance))
@@ -229,6 +251,10 @@ def _draft(utterance: Utterance) -> Draft:
         seconds = [one.values.get("pace_s", 0.0) for one in paces]
         draft.values["paces"] = tuple((s, *size) for s, size in zip(seconds, sizes, strict=True))
     _seen(draft)
+    if weights := matching("kept_weights").search(utterance.text):
+        draft.values["kept"] = "weights"
+        draft.taken.append(weights.span())
+        draft.words["kept"] = weights[0]
     _words(draft)
     if kept := matching("kept").search(utterance.text):
         draft.set("scaling", float(kept[1] or kept[2]) / 100, *kept.span())
@@ -239,6 +265,7 @@ def _draft(utterance: Utterance) -> Draft:
     draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]  # `a Perlmutter node` is read around them
     _amounts(draft)
     _times(draft)
+    _pixels(draft)
     _lengths(draft)
     _settle(draft)
     return draft
@@ -336,6 +363,10 @@ def _model(draft: Draft) -> None:
     mentions = utterance.of_kind("Model")
     exact = [m for m in mentions if (found := find_model(str(m.value))) and found.exact]
     shape = named_shape(utterance.text)
+    other = matching("no_sum").search(utterance.text)
+    size = read_size(utterance.text) or _millions(utterance.text)
+    if other and size and not (shape or exact):
+        return draft.set("model", f"{other[0]} {size:g}B", *other.span())
     sizes = [m for m in mentions if re.fullmatch(r"\d+(?:[.,]\d+)?[bB]", str(m.value))]
     family = next((m for m in mentions if not find_model(str(m.value))), None)
     if family and sizes and (found := find_model(f"{family.value}-{sizes[0].value}")) and found.exact:
@@ -362,6 +393,11 @@ def _model(draft: Draft) -> None:
     if mentions:
         draft.set("model", str(mentions[-1].value), mentions[-1].start, mentions[-1].end)
     return None
+
+
+def _millions(text: str) -> float | None:
+    found = matching("sized").search(text)
+    return int(found[1]) / 1000 if found else None
 
 
 def of_size(name: str, text: str) -> str:
@@ -404,9 +440,9 @@ def _gpus(draft: Draft) -> None:
             draft.add(name, one.count, one.start, one.end)
     if counted:
         draft.add("nodes", *counted)
-    sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit == "GB" and draft.is_free(m.start, m.end)]
+    sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit in GIGABYTES and draft.is_free(m.start, m.end)]
     for one_size in sizes:
-        text, gb = draft.utterance.text, float(one_size.value)
+        text, gb = draft.utterance.text, float(one_size.value) * GIGABYTES[one_size.unit]
         near = text[max(0, one_size.start - 25) : one_size.end + 25]
         if matching("of_host").match(text[one_size.end :]):
             draft.add("host_gb", gb, one_size.start, one_size.end)
@@ -451,7 +487,11 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
 def _amounts(draft: Draft) -> None:
     """Quantities with a unit; of two with the same unit the last counts."""
     text = draft.utterance.text
-    for name, field_name in (("steps_of", "global_batch"), ("accumulation", "accumulation")):
+    if done := matching("epochs_done").search(text):
+        draft.set("epochs_done", int(next(filter(None, done.groups()))), *done.span())
+    for name, field_name in (
+        ("steps_of", "global_batch"), ("batch_of_all", "global_batch"), ("accumulation", "accumulation"),
+    ):  # fmt: skip
         if told := matching(name).search(text):
             number_at = (told.start(told.lastindex or 1), told.end(told.lastindex or 1))
             draft.set(field_name, int(told[told.lastindex or 1].replace(",", "")), *number_at)
@@ -475,7 +515,7 @@ def _amounts(draft: Draft) -> None:
             name = "each" if EACH.match(behind) else "" if matching("each_gpu").match(behind) else "gpus"
         elif one.unit == "batch":
             name = "micro_batch" if number <= LARGE_BATCH or matching("each_gpu").match(behind) else "global_batch"
-        elif one.unit in ("sample", "sequence") and number <= LARGE_BATCH and matching("each_gpu").match(behind):
+        elif one.unit in ("sample", "sequence") and matching("each_gpu").match(behind):
             name = "micro_batch"
         elif one.unit == "speed":
             name = "speed"
@@ -516,6 +556,18 @@ def _of_model(draft: Draft, one: Mention) -> bool:
     return "model" in draft.values and re.fullmatch(r"\d{2,4}\s?M", one.text) is not None
 
 
+def _pixels(draft: Draft) -> None:
+    """The width of an image in pixels, of a model of images: as many patches as that makes."""
+    model = find_model(str(draft.values.get("model", "")))
+    found = matching("pixels").search(draft.utterance.text)
+    if not found or model is None or model.shape.kind not in ("vision", "other", "convolution"):
+        return
+    width, usual = int(found["px"] or found["px2"]), model.shape.sequence or 0
+    draft.taken.append(found.span())
+    if usual and "sequence" not in draft.values:
+        draft.set("sequence", round(usual * (width / model.shape.pixels) ** 2), *found.span())
+
+
 def _lengths(draft: Draft) -> None:
     """A bare `8k` or `2048` is the length of a sequence, where none is said."""
     if "sequence" in draft.values:
@@ -535,6 +587,9 @@ def _settle(draft: Draft) -> None:
         paced = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
         values.update({name: value for name, value in paced.items() if value})
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
+    if values.get("disk_gb") and "checkpoint" in asked:  # `how large is one, can I keep them all?`: of the disk
+        others = tuple(one for one in asked if one not in (None, "fit", "checkpoint"))
+        values["aim"], values["also"] = ("checkpoint", ("checkpoint", *others) if others else ())
     if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
         values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))
     if tokens := values.pop("batch_tokens", None):
@@ -546,13 +601,19 @@ def _settle(draft: Draft) -> None:
     ways -= {way for _, way in values.get("denied", ())}  # type: ignore[attr-defined]
     if len(ways) > 1 and values.get("aim") in (None, "fit", "fastest"):  # `is FSDP faster than DDP?`
         values["aim"] = "ways"
+    several = matching("several").search(draft.utterance.text)
+    if several:  # `1, 2 or 4 nodes?`: how many is asked
+        for name in ("nodes", "gpus") if NODES.search(several[0]) else ("gpus",):  # `1 GPU a node` counts none then
+            values.pop(name, None)
+        values["aim"] = "nodes" if values.get("aim") in (None, "fit", "memory") else values["aim"]
     if values.get("aim") in ("ways", "split"):  # which one is asked: none is given
         values.pop("strategy", None)
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
     if speed < 0:
         values["speed"], values["speed_each"] = -speed, True
     many = values.get("nodes") or int(values.get("gpus") or 1) > 1  # type: ignore[call-overload]
-    if (batch := values.get("global_batch")) and not many and "micro_batch" not in values:
+    counted = many or values.get("aim") == "accumulation"
+    if (batch := values.get("global_batch")) and not counted and "micro_batch" not in values:
         values["micro_batch"] = batch
         del values["global_batch"]
     if values.get("aim") == "batch":  # the largest is asked: `64 works` gives none

@@ -35,7 +35,7 @@ def try_layout(model: SizedModel, layout: Layout, device: Device) -> Fit:
     # How experts are split over a tensor or pipeline split is not counted: more is left free.
     uncounted = model.shape.experts and layout.tensor * layout.pipeline > 1
     verdict = judge(memory, device.gb, SURE_OF_EXPERTS if uncounted else SURE)
-    return Fit(layout, device, memory, "tight" if verdict == "fits" and model.guessed_experts else verdict)
+    return Fit(layout, device, memory, "tight" if verdict == "fits" and model.unsure else verdict)
 
 
 def ease(model: SizedModel, layout: Layout, device: Device) -> Fit:
@@ -61,7 +61,7 @@ def fewest(model: SizedModel, layout: Layout, device: Device, most_nodes: int | 
     for gpus in counts(device, most_nodes):
         if gpus % (layout.tensor * layout.pipeline) == 0:
             fit = ease(model, replace(layout, gpus=gpus), device)
-            if fit.verdict == "fits" or (fit.verdict == "tight" and model.guessed_experts):
+            if fit.verdict == "fits" or (fit.verdict == "tight" and model.unsure):
                 return fit
     return None
 

@@ -6,9 +6,8 @@ import math
 
 from graph.planning.resources.communication import WARN_RATIO, compute_ratio
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.options import ResourceOption
+from graph.planning.resources.options import ResourceOption, running_fit
 from graph.planning.resources.parameters import SizedModel
-from graph.planning.resources.search import largest_micro_batch
 from knowledge.resource_question import ResourceQuestion
 
 Change = tuple[tuple[str, str | int | None], ...]
@@ -24,7 +23,7 @@ def request_change(question: ResourceQuestion, model: SizedModel, option: Resour
     if option.cluster is None or device.per_node is None or option.fit.verdict == "no":
         return ()
     whole = option.fit.layout.gpus >= device.per_node
-    layout = running_layout(question, model, option)
+    layout = running_fit(question, model, option.fit).layout
     change: dict[str, str | int | None] = {
         "machine": option.cluster.id,
         "node_type": device.node_type or None,
@@ -43,14 +42,6 @@ def request_change(question: ResourceQuestion, model: SizedModel, option: Resour
         **time_of(question, option),
     }
     return tuple(change.items())
-
-
-def running_layout(question: ResourceQuestion, model: SizedModel, option: ResourceOption) -> Layout:
-    """The layout with the micro-batch that one would run: what was said, else the largest that surely fits."""
-    if question.micro_batch:
-        return option.fit.layout
-    largest = largest_micro_batch(model, option.fit.layout, option.fit.device)
-    return largest.layout if largest else option.fit.layout
 
 
 def split_of(layout: Layout) -> dict[str, str | int | None]:
