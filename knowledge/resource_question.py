@@ -28,15 +28,17 @@ class ResourceQuestion:
     one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens
     a second that the person saw, on all GPUs or on each (speed_each); pace_s: measured seconds of one of pace_of
     (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked about) of
-    pace_card; compute_s: seconds of a step that are arithmetic; scaling: the share of the ideal that is kept on more GPUs; paces: several measured paces, each with
-    its GPUs and nodes; points: micro-batches with the GB that each was seen to take; worker_rate: samples a second
+    pace_card; compute_s: seconds of a step that are arithmetic; scaling: the share of the ideal that is kept on
+    more GPUs; paces: several measured paces, each with its GPUs and nodes; points: micro-batches with the GB that
+    each was seen to take; worker_rate: samples a second
     of one of `workers` data loading processes; flops: the work as arithmetic; start_h: hours lost at each start;
     save_steps: steps between two saves; gpu_hours, node_hours: a budget; or_precisions: others that are asked about
     too; or_gpus: further GPUs that are asked about; host_gb: a node's main memory; disk_gb: room for files; save_s:
     seconds of a save, save_gb: its size, write_gbs: GB/s at which it is written; mtbf_h: hours between failures of
     the job, or of one node or GPU (mtbf_of); accumulation: micro- batches of a step; queue: a queue or partition;
-    steps: of the optimizer; epochs_done: those that are trained already; kept: of what is saved (weights); aim: what is asked; offload: what lies in the node's main memory (optimizer, or
-    parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
+    steps: of the optimizer; epochs_done: those that are trained already; kept: what of a checkpoint is saved
+    (weights); aim: what is asked; offload: what lies in the node's main memory (optimizer, or parameters too);
+    recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
     reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
     those that the person has."""
 

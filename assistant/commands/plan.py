@@ -123,6 +123,8 @@ def write(plan: ResourcePlan, options: argparse.Namespace) -> int:
 def question_of(options: argparse.Namespace) -> ResourceQuestion:
     """The question of the command line. Raises InputError on a machine that is not known."""
     machines = [catalogue().named(name) for name in options.machine or ()]
+    if options.precision not in (None, *PRECISIONS):
+        raise InputError(f"precision '{options.precision[:20]}': write one of {', '.join(PRECISIONS)}")
     card, queue = card_of(options.gpu, machines) if options.gpu else (None, None)
     return ResourceQuestion(
         model=options.model or (Path(options.config).stem if options.config else None),
@@ -156,7 +158,9 @@ def card_of(text: str, machines: Sequence[Cluster]) -> tuple[GpuWords, str | Non
     found = gpu_of(text)
     if found is None or not found.model:
         there = [one.node_type for cluster in machines for one in device_kinds(cluster)]
-        raise InputError(f"--gpu '{text[:30]}': write a card (A100, H100-80){' or ' + ', '.join(there) if there else ''}")
+        raise InputError(
+            f"--gpu '{text[:30]}': write a card (A100, H100-80){' or ' + ', '.join(there) if there else ''}"
+        )
     return found, None
 
 

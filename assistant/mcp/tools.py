@@ -296,7 +296,7 @@ def plan_resources(
     ] = (),
     task: Literal["pretrain", "finetune", "lora", "qlora", "serve"] = "pretrain",
     gpu: Annotated[
-        str | None, Field(description="card, or node type or queue of the machine: A100-80, gpuA40x4", max_length=40)
+        str | None, Field(description="a card (A100-80), or a node type or queue of the machine", max_length=40)
     ] = None,
     gpu_memory_gb: Annotated[int | None, Field(ge=1, le=10_000)] = None,
     nodes: Count = None,
@@ -305,7 +305,9 @@ def plan_resources(
     tokens: Annotated[float | None, Field(description="tokens to train on", gt=0, le=1e18)] = None,
     sequence: Count = None,
     micro_batch: Count = None,
-    precision: Literal["bf16", "fp16", "fp32", "pure", "fp8", "int8", "int4"] | None = None,
+    precision: Annotated[
+        str | None, Field(description="bf16, fp16, fp32, pure (states too); to serve fp8, int8, int4", max_length=10)
+    ] = None,
     hours: Annotated[float | None, Field(description="hours that the job may take", gt=0, le=1e6)] = None,
     cursor: Cursor = "",
 ) -> PlanAnswer:

@@ -210,6 +210,10 @@ def about_fp8(models: Sequence[str], where: str) -> str:
     )
 
 
+# How long before the end a save's own length asks for the warning.
+WARNED = re.compile(r"USR1@(\d+)")
+
+
 def plan_checkpoints(ask: Ask, often: str = "") -> Document:
     """How often, before the limit, and going on; with the machine's way of a warning and its place for the files.
 
@@ -217,7 +221,10 @@ def plan_checkpoints(ask: Ask, often: str = "") -> Document:
     """
     scheduler = ask.machine.scheduler if ask.machine else "slurm"
     way, page = WAYS[scheduler]
-    warn = "`#SBATCH --signal=B:USR1@300` warns the script 5 minutes before the end; " if scheduler == "slurm" else ""
+    told = WARNED.search(often)
+    lead = int(told[1]) if told else 300
+    signal = f"`#SBATCH --signal=B:USR1@{lead}` warns the script {lead // 60} minutes before the end; "
+    warn = signal if scheduler == "slurm" else ""
     site = site_of(ask.machine.id) if ask.machine else None
     cleaned = site.purge.scratch if site and site.purge else ""
     purge = f"On {ask.machine.title} scratch is cleaned: {cleaned}." if cleaned and ask.machine else ""

@@ -28,7 +28,7 @@ from graph.answering.resources import (
 from graph.answering.situation import cite, write_document
 from graph.planning.resources.memory import SOURCES, adapter_parameters
 from graph.planning.resources.options import SPREADS, base_layout, known_devices
-from graph.planning.resources.parameters import find_model
+from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
 from graph.planning.resources.search import ease
 from graph.usecases.plan_resources import batch_line, plan_resources, premise_lines
@@ -144,7 +144,13 @@ def tell_host(ask: Ask, question: ResourceQuestion) -> Document | None:
     other = f"{need / 2:,.0f} GB in bf16" if bytes_each == 4 else f"{2 * need:,.0f} GB where the checkpoint is fp32"
     killed = KILLED.search(ask.text) is not None
     enough = need < 0.9 * there
-    words = ("No, main memory is enough" if enough else "Yes, main memory") if killed else "Enough to load it" if enough else "No"
+    words = (
+        ("No, main memory is enough" if enough else "Yes, main memory")
+        if killed
+        else "Enough to load it"
+        if enough
+        else "No"
+    )
     verdict = f"**{words}: " if there else "**"
     of = f" of {there:,.0f} GB" if there else ""
     where = f" on a node of {cluster.title}" if cluster else ""
@@ -201,8 +207,8 @@ def weights_line(question: ResourceQuestion, model: SizedModel, weights: float, 
     elif room:
         told += f": {room / 1000:g} TB hold {int(room // weights)} of them"
     return (
-        f"{told}. Going on from weights alone is no exact resuming: Adam's states and the fp32 weights are gone, so keep "
-        "the last one or two whole besides."
+        f"{told}. Going on from weights alone is no exact resuming: Adam's states and the fp32 weights are gone, so "
+        "keep the last one or two whole besides."
     )
 
 
@@ -215,8 +221,9 @@ def all_saves_line(question: ResourceQuestion, full: float, weights: float) -> s
     if room:
         verdict = f"**{'Yes' if count * full <= room else 'No'}, {room / 1000:g} TB: ** ".replace(": **", ":**")
     return (
-        f"{verdict}**All {count} of them ({question.steps:,.0f} / {question.save_steps:,.0f} steps) take {count} x {full:,.0f} "
-        f"GB = {count * full / 1000:,.1f} TB.** Keep the last two whole, and of the others the 16-bit weights you want "
+        f"{verdict}**All {count} of them ({question.steps:,.0f} / {question.save_steps:,.0f} steps) take "
+        f"{count} x {full:,.0f} GB = {count * full / 1000:,.1f} TB.** Keep the last two whole, and of the others the "
+        "16-bit weights you want "
         f"({count} x {weights:,.0f} GB = {count * weights / 1000:,.1f} TB)."
     )
 

@@ -131,20 +131,25 @@ def tell_hybrid(ask: Ask, question: ResourceQuestion) -> Document | None:
         return None
     inside, over = (ease(model, layout, device) for layout in (replace(base, shard=each), base))
     lines = [
-        f"{name}: {states_gib(model.parameters, fit.layout) * 2**30 / 1e9:,.1f} GB of states on each, {memory_words(fit)}, "
-        f"{VERDICTS[fit.verdict]}"
+        f"{name}: {states_gib(model.parameters, fit.layout) * 2**30 / 1e9:,.1f} GB of states on each, "
+        f"{memory_words(fit)}, {VERDICTS[fit.verdict]}"
         for name, fit in ((f"HYBRID_SHARD inside a node of {each}", inside), (f"FULL_SHARD over all {gpus}", over))
     ]
     if inside.verdict == "fits":
         told = (
-            "**HYBRID_SHARD**: it fits, the weights are gathered on the links inside a node, and between nodes only each "
-            f"GPU's 1/{each} of the gradients goes once a step; FULL_SHARD gathers all weights over the network twice."
+            "**HYBRID_SHARD**: it fits, the weights are gathered on the links inside a node, and between nodes only "
+            f"each GPU's 1/{each} of the gradients goes once a step; FULL_SHARD gathers all weights over the network "
+            "twice."
         )
     elif over.verdict == "fits":
         told = "**FULL_SHARD**: one node does not surely hold the states, so they have to be spread over all."
     else:
         told = "**Neither surely fits**: more nodes, or a tensor split inside the node on top."
-    split = "A tensor split is not needed: no single layer is too large." if "fits" in (inside.verdict, over.verdict) else ""
+    split = (
+        "A tensor split is not needed: no single layer is too large."
+        if "fits" in (inside.verdict, over.verdict)
+        else ""
+    )
     return write_document(told, f"**{model.name} on {gpus} x {device.name}**: {'; '.join(lines)}.", split,
                           cite(SOURCES, gpu_table().as_of))  # fmt: skip
 

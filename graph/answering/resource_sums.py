@@ -105,12 +105,12 @@ def tell_waiting(question: ResourceQuestion) -> Document | None:
     if question.aim == "accumulation" and several > 1:
         longer = several * compute + wait
         return write_document(
-            f"**Yes, with `no_sync()`: {several} micro-batches take {several} x {compute:g} + {wait:.2g} = {longer:.2g} s "
-            f"instead of {several * step:.3g} s**, so {wait / longer:.0%} is waiting instead of {wait / step:.0%}. Without "
-            "`no_sync()` DDP sends after each of them and nothing is won.",
+            f"**Yes, with `no_sync()`: {several} micro-batches take {several} x {compute:g} + {wait:.2g} = "
+            f"{longer:.2g} s instead of {several * step:.3g} s**, so {wait / longer:.0%} is waiting instead of "
+            f"{wait / step:.0%}. Without `no_sync()` DDP sends after each of them and nothing is won.",
             f"The global batch is {several} times as large unless the micro-batch shrinks: look at the learning rate.",
         )
-    device, cluster = next(iter(known_devices(question)), (None, None))
+    device, _ = next(iter(known_devices(question)), (None, None))
     gpus = (wanted_gpus(question, device) if device else None) or 0
     sent = _sent(question, wait, gpus)
     unknown = "" if sent else "Say the model, the machine and the nodes, and I hold the network's share against it."

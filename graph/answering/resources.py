@@ -155,12 +155,12 @@ def saves_line(question: ResourceQuestion) -> str:
     why = f"half of the {hours:g} h that a job has" if saves.by_limit else f"Young's and Daly's interval, {formula}"
     lead = 60 * math.ceil((1.5 * saves.write_s + END_S) / 60)
     ends = (
-        f"**The last one starts {lead // 60} min before the time limit** (`--signal=B:USR1@{lead}` in Slurm): a save, half "
-        f"as much again, and {END_S // 60} min for the end. "
+        f"**The last one starts {lead // 60} min before the time limit** (`--signal=B:USR1@{lead}` in Slurm): a save, "
+        f"half as much again, and {END_S // 60} min for the end. "
     )
     return (
-        f"**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. {ends}"
-        "Where a save costs little, more often: what is lost is what was done since."
+        f"**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. "
+        f"{ends}Where a save costs little, more often: what is lost is what was done since."
         f"{' ' + room if (room := room_line(question, model)) else ''}"
     )
 
@@ -376,8 +376,8 @@ def _hours_line(
 
 
 def site_charge(cluster: Cluster, device: Device, gpu_hours: float, gpus: int) -> str:
-    """`2,300 GPU-hours`, as the site counts GPU hours of that many GPUs in the queue that takes them; empty where that is
-    not known, or the node hours themselves."""
+    """`2,300 GPU-hours`, as the site counts GPU hours of that many GPUs in the queue that takes them; empty where that
+    is not known, or the node hours themselves."""
     nodes, charge = device.nodes_for(gpus), cluster.charge
     queue = next((q for q in cluster.queues if holds(q, device.node_type, nodes, gpus) and q.purpose in USUAL), None)
     if charge is None or queue is None:
@@ -401,14 +401,20 @@ def queue_words(
         if limit is None:
             whole.append(f"`{queue.id}` (its time limit is not in my facts)")
         elif limit >= hours and slow > limit:
-            just.append(f"`{queue.id}` (up to {limit:g} h; {math.ceil(slow / limit)} jobs at the low end of the speeds)")
+            just.append(
+                f"`{queue.id}` (up to {limit:g} h; {math.ceil(slow / limit)} jobs at the low end of the speeds)"
+            )
         elif limit >= hours:
             whole.append(f"`{queue.id}` (up to {limit:g} h)")
         elif queue.purpose != "debug" and hours <= MOST_JOBS * limit:
             few, many = math.ceil(hours / limit), math.ceil(slow / limit)
             jobs = f"{few} to {many}" if many > few else f"{few}"
             parts.append(f"`{queue.id}` in a chain of {jobs} jobs of {limit:g} h")
-    told = f"In one job: {', '.join((*whole, *just))}. " if whole or just else f"No queue takes {plural(nodes, 'node')} that long. "
+    told = (
+        f"In one job: {', '.join((*whole, *just))}. "
+        if whole or just
+        else f"No queue takes {plural(nodes, 'node')} that long. "
+    )
     chain = f"Else {'; '.join(parts)}, each from the last checkpoint." if parts else ""
     return (told + chain).strip()
 
@@ -436,9 +442,12 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
     usual = cluster.default_queue
     if accepted and not question.queue and holds(usual, kind, nodes, None):
         limit = longest_hours(usual, nodes)
-        taking = next((q for q in cluster.queues if holds(q, kind, nodes, None) and (longest_hours(q, nodes) or 0) >= hours), None)
+        taking = next(
+            (q for q in cluster.queues if holds(q, kind, nodes, None) and (longest_hours(q, nodes) or 0) >= hours), None
+        )
         if limit and limit < hours and taking:
-            why = f", in `{taking.id}`, not in the usual `{usual.id}`, which takes {plural(nodes, 'node')} for {limit:g} h at most"
+            most = f"{plural(nodes, 'node')} for {limit:g} h at most"
+            why = f", in `{taking.id}`, not in the usual `{usual.id}`, which takes {most}"
     each = cluster.node_type(kind).gpus.per_node
     in_gpus = f" (x {plural(each, 'GPU')} a node = {price_in_words(price * each)} GPU hours)" if each else ""
     return write_document(

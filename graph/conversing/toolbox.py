@@ -31,7 +31,7 @@ IN_SHORT = {
     "check_script": "Findings on the script in hand.",
     "cluster_facts": "What is known of a machine, with sources.",
     "compare_clusters": "Machines side by side; none named: all.",
-    "plan_resources": "Does a model (ViT-L, 7B) fit, on which machine, how long.",
+    "plan_resources": "Does a model fit, on which machine, how long.",
     "search_knowledge": "Passages of guides, issues, documents.",
 }
 # Letters of one answer with facts; the pages in it are numbers when it is told.

@@ -183,8 +183,8 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
 def describe_states(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
     """What is certain of a model of whose activations there is no sum: its states against the card."""
     told = [
-        f"**I have no sum for the activations of {model.name}**: only those of transformers and ResNets are in my sums. "
-        f"Its {count_words(model.parameters)} parameters are certain."
+        f"**I have no sum for the activations of {model.name}**: only transformers and ResNets are in my sums. Its "
+        f"{count_words(model.parameters)} parameters are certain."
     ]
     if options:
         fit, each = options[0].fit, state_bytes(options[0].fit.layout).total
@@ -198,12 +198,14 @@ def describe_states(question: ResourceQuestion, model: SizedModel, options: Sequ
         told += [
             f"**{place_words(options[0])}, {way_words(fit)}: without activations {parts_words(fit, worst=False)} of "
             f"{usable_gib(fit.device.gb):.0f} usable: {left}.**",
-            f"Smaller states: {eased}; FSDP divides them by the number of GPUs; frozen parts take 2 bytes." if eased else "",
+            f"Smaller states: {eased}; FSDP divides them by the number of GPUs; frozen parts take 2 bytes."
+            if eased
+            else "",
         ]
     told.append(
         "What decides is measured in a minute: one step of batch 1 and one of 2, "
-        "`torch.cuda.max_memory_allocated()` after each; tell me both (*batch 1 takes 21 GB, batch 2 takes 26 GB*) and I say "
-        "which batch fits. Activation checkpointing and latents or features made beforehand are what saves most."
+        "`torch.cuda.max_memory_allocated()` after each; tell me both (*batch 1 takes 21 GB, batch 2 takes 26 GB*) and "
+        "I say which batch fits. Activation checkpointing and latents or features made beforehand are what saves most."
     )
     return write_document(mine_line(question), *told, cite(SOURCES[:1], gpu_table().as_of))
 
@@ -274,7 +276,11 @@ def whole_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpti
     """That a machine gives whole nodes where a part of one is spoken of, and what all of it does."""
     cluster, device = best.cluster, best.fit.device
     queue = best.chain.queue if best.chain else None
-    if cluster is None or best.fit.layout.gpus >= device.each or not (cluster.whole_nodes or (queue and queue.whole_nodes)):
+    if (
+        cluster is None
+        or best.fit.layout.gpus >= device.each
+        or not (cluster.whole_nodes or (queue and queue.whole_nodes))
+    ):
         return ""
     every = that_fit(replace(question, machines=(cluster.id,), nodes=None, gpus=device.each), model)
     told = f"**{cluster.title} gives whole nodes**: all {device.each} {device.kind}s of it are yours and charged"
@@ -430,10 +436,10 @@ def largest_part_line(model: SizedModel, best: ResourceOption) -> str:
         return ""
     fused = try_layout(model, replace(layout, loss="chunked"), best.fit.device)
     return (
-        f"**It is the logits**: {layout.tokens:,.0f} tokens x {model.shape.vocab:,} words with their fp32 copy and both "
-        f"gradients are {logits:.0f} GiB, and more GPUs do not shrink them. A chunked or fused cross-entropy (Liger, "
-        f"cut cross-entropy) never holds them all: {memory_words(fused)}, {VERDICTS[fused.verdict]}; a context or tensor "
-        "split divides them."
+        f"**It is the logits**: {layout.tokens:,.0f} tokens x {model.shape.vocab:,} words with their fp32 copy and "
+        f"both gradients are {logits:.0f} GiB, and more GPUs do not shrink them. A chunked or fused cross-entropy "
+        f"(Liger, cut cross-entropy) never holds them all: {memory_words(fused)}, {VERDICTS[fused.verdict]}; a context "
+        "or tensor split divides them."
     )
 
 
@@ -504,7 +510,8 @@ def _global_batch(batch: int, layout: Layout) -> str:
         micro = f"one micro-batch of {layout.micro_batch:g}"
         return f"A global batch of {batch} is less than {micro} for each of {layout.data} replicas."
     whole = "" if steps == int(steps) else f" (no multiple of {once:g}: take {once * max(1, round(steps)):g})"
-    return f"Global batch {batch} = {layout.micro_batch:g} x {layout.data} replicas x {steps:.4g} {'step' if steps == 1 else 'steps'}{whole}."
+    times = f"{steps:.4g} {'step' if steps == 1 else 'steps'}"
+    return f"Global batch {batch} = {layout.micro_batch:g} x {layout.data} replicas x {times}{whole}."
 
 
 def _batch_sizes(model: SizedModel, layout: Layout, device: Device) -> str:
@@ -548,7 +555,11 @@ def lifted_by(model: SizedModel, fit: Fit) -> Iterator[str]:
     if sharded and device.each > layout.tensor and ease(model, inside, device).verdict == "fits":
         yield "sharding inside a node only (HYBRID_SHARD)"
     fewer = replace(layout, gpus=device.each * (fit.nodes // 2))
-    if fit.nodes > 1 and fewer.gpus % (layout.tensor * layout.pipeline) == 0 and ease(model, fewer, device).verdict == "fits":
+    if (
+        fit.nodes > 1
+        and fewer.gpus % (layout.tensor * layout.pipeline) == 0
+        and ease(model, fewer, device).verdict == "fits"
+    ):
         yield "fewer nodes"
     if layout.method == "full":
         yield "adapters instead of all parameters"
@@ -635,7 +646,8 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
         return (
             f"**No: {gpus} x {device.name}** do not serve {model.name} in {weights}: weights {found.weights:.0f} GiB "
             f"on each and {RUNTIME_GIB:g} for the runtime of {SERVED_SHARE * device.gb:.0f} that vLLM takes {left}; "
-            f"{f'it takes {least}' if least else 'more than 64 would be needed'}.{_lighter(model, device, gpus, length)}"
+            f"{f'it takes {least}' if least else 'more than 64 would be needed'}."
+            f"{_lighter(model, device, gpus, length)}"
         )
     where = f" ({plural(device.nodes_for(gpus), 'node')} of {cluster.title})" if cluster else ""
     return (
@@ -729,7 +741,8 @@ def host_line(model: SizedModel, best: ResourceOption) -> str:
     bare = f", {need / 1.5:,.0f} of them states and half as much again buffers, as DeepSpeed's estimator counts"
     of = f" of {room:,.0f} GB" if room else "; what a node has is not known here"
     why = "**It is main memory that does not hold it**, not the GPU. " if short else ""
-    return f"{why}Offloaded: about {need:,.0f} GB of main memory on each node{of}{bare}. Steps wait for the CPU: far slower."
+    told = f"{why}Offloaded: about {need:,.0f} GB of main memory on each node{of}{bare}."
+    return f"{told} Steps wait for the CPU: far slower."
 
 
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:

@@ -22,9 +22,9 @@ class Layout:
     shard: devices of a sharding group where it is not all of data parallelism (HSDP); micro_batch: sequences a device
     works on at once; sequence: tokens of one; recompute: activation checkpointing; precision `mixed`: 16-bit
     arithmetic on 32-bit master weights, `pure`: everything in 16 bit; loss: how the logits' loss is taken (fused: one
-    kernel, chunked: never all of them, none: a head with no words); rank: of LoRA; compiled: by torch.compile; settled: whether to recompute was
-    said; beside: what else lies in memory: a frozen reference model, several models of which only that is counted, an
-    average.
+    kernel, chunked: never all of them, none: a head with no words); rank: of LoRA; compiled: by torch.compile;
+    settled: whether to recompute was said; beside: what else lies in memory: a frozen reference model,
+    several models of which only that is counted, an average.
     """
 
     spread: Spread = "fsdp"

@@ -211,7 +211,8 @@ def _adapter_states(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     unpacked = 2 * model.layer / GIB if layout.method == "qlora" else 0.0
     how = f"{model.parameters / 1e9:.3g} B parameters x {each:g} bytes"
     if layout.method == "qlora":
-        how = f"{(model.parameters - tables) / 1e9:.3g} B parameters x {each:g} bytes, {tables / 1e9:.3g} B of embeddings x 2"
+        rest = (model.parameters - tables) / 1e9
+        how = f"{rest:.3g} B parameters x {each:g} bytes, {tables / 1e9:.3g} B of embeddings x 2"
     how += f", over {over} GPUs" if over > 1 else ""
     return [
         MemoryPart("base model", base, base * 1.05, how),

@@ -21,7 +21,7 @@ RATE = (
 )
 
 TAKES = re.compile(
-    rf"(?i)\b{LENGTHY}[^.;?!\d]{{0,40}}?(?:\b(?:time|takes?|took|is|of|dauert|prend|dure|tarda|dura)|=|:)"
+    rf"(?i)\b{LENGTHY}(?:[^.;?!\d]|(?<=[A-Za-z-])\d{{1,4}}){{0,40}}?(?:\b(?:time|takes?|took|is|of|dauert|prend|dure|tarda|dura)|=|:)"
     rf"\s*(?:(?:is|about|around|roughly|etwa|environ|unos|circa|of|=|:)\s*)*{TIME}(?!{EACH}(?:epo|step|iter))"
 )
 # `0.9 s/step on one node and 1.5 s on two`: the same unit again.

@@ -139,7 +139,11 @@ def bare_amount(utterance: Utterance, said: ResourceQuestion) -> float | None:
     """Tokens that a size without a unit (`we need 300B`) is, where tokens were counted before; None where a model is
     spoken of."""
     billions = read_size(said.model or "")
-    if billions is None or not SIZE.fullmatch((said.model or "").strip()) or matching("of_model").search(utterance.text):
+    if (
+        billions is None
+        or not SIZE.fullmatch((said.model or "").strip())
+        or matching("of_model").search(utterance.text)
+    ):
         return None
     return billions * 1e9
 
@@ -235,8 +239,8 @@ def _draft(utterance: Utterance) -> Draft:
         draft.taken += one.words
     loading = [m.span() for name in ("worker_rate", "compute") for m in matching(name).finditer(utterance.text)]
     if computes := matching("compute").search(utterance.text):
-        seconds = float(computes["number"]) * (1e-3 if computes["unit"] == "ms" else 1.0)
-        draft.set("compute_s", seconds, *computes.span())
+        of_unit = 1e-3 if computes["unit"].lower() == "ms" else 1.0
+        draft.set("compute_s", float(computes["number"]) * of_unit, *computes.span())
     paces = [
         one
         for one in read_paces(without_machines(utterance))

@@ -1,0 +1,169 @@
+"""What is asked for is what is planned: the card, the batch, the head, the quota, the time, the thread before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from assistant.cli import main
+from assistant.drawing import markdown
+from assistant.events import Event
+from assistant.mcp.tools import plan_resources as plan_tool
+from graph.planning.resources.reading import read_followup
+from graph.reading.reader import read_utterance
+from graph.reading.utterance import ThreadView
+from graph.usecases.plan_resources import plan_resources
+from knowledge.resource_question import ResourceQuestion
+
+Say = Callable[..., list[Event]]
+
+
+def shown(events: list[Event]) -> str:
+    return "\n".join(map(markdown, events)).replace("**", "")
+
+
+def follow(*texts: str) -> ResourceQuestion:
+    """The question after those messages."""
+    question: ResourceQuestion | None = None
+    for text in texts:
+        question = read_followup(read_utterance(text, ThreadView()), question)
+    assert question
+    return question
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "untold"),
+    [
+        # So many images do not fit as they are, and that is said beside what does.
+        ("ViT-B/16, 1024 images per GPU on one A100 40GB, ddp. fits?", "which does not fit; micro-batch", "GPU hours"),
+        ("ViT-L at 448px, 128 images on each V100 32GB, does that fit?", "788 patches each", "words)"),
+        ("DiT-L/2 at 512 pixels, batch 32 on one H100, does it fit?", "1024 patches each", "words)"),
+        ("roberta-large for NER, seq 256, batch 64 on one T4, does that fit?", "activations", "words)"),
+        ("does a 1.2B U-Net fit on one A100 80GB?", "no sum for the activations of U-Net", "tokens"),
+        ("stable diffusion xl, full fine-tuning on one L40S, enough?", "no sum for the activations", "LoRA instead"),
+        ("a neural operator with 900M parameters on 2 H100, enough?", "no sum for the activations", "tokens"),
+    ],
+)
+def test_a_model_that_is_no_language_model(text: str, told: str, untold: str, say: Say) -> None:
+    answer = shown(say(text))
+    assert told in answer
+    assert untold not in answer
+
+
+def test_a_model_without_a_sum_is_never_promised_to_fit() -> None:
+    plan = plan_resources(ResourceQuestion(model="GNN 0.01B", gpu="H100", gpu_gb=80, gpus=1))
+    assert not plan.fits
+    assert plan.options[0].fit.memory.part("logits") == 0
+
+
+def test_a_head_of_classes_has_no_logits_over_the_words() -> None:
+    asked = ResourceQuestion(model="BERT-base", gpu="V100", gpu_gb=16, gpus=1, micro_batch=16)
+    words = plan_resources(asked).options[0].fit.memory
+    head = plan_resources(follow("BERT-base for text classification").after(asked)).options[0].fit.memory
+    assert words.part("logits") > 0
+    assert head.part("logits") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("8B on three A100-80s.", {"gpu": "A100", "gpu_gb": 80.0}),
+        ("13B LoRA on two MI250X cards, ok?", {"gpus": 4}),
+        ("7B on one APU of tuolumne?", {"gpus": 1}),
+        ("ViT-B with 512 images per A100, ok?", {"micro_batch": 512}),
+        ("global batch must be 2048 on 8 H100, 7B", {"global_batch": 2048, "sequence": None}),
+        ("on 8 V100, one epoch takes 20 minutes, 30 epochs", {"pace_gpus": 8, "pace_s": 1200.0}),
+        ("a 30B, a checkpoint every 250 of 5000 steps, quota of 8 TB", {"save_steps": 250.0, "disk_gb": 8000.0}),
+        ("do I need 2, 3 or 6 nodes of vista for a 13B?", {"aim": "nodes", "nodes": None}),
+    ],
+)
+def test_amounts_are_read_as_what_they_are(text: str, fields: dict[str, object]) -> None:
+    question = follow(text)
+    assert {name: getattr(question, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("texts", "fields"),
+    [
+        (("7B on 4 nodes of alps, 5000 tokens/s per GPU, 3B tokens. how long?", "and in node hours?"), {"speed": 5000.0}),
+        (
+            ("600 node hours left on leonardo, a node makes 20k tok/s with a 3B. how many tokens?", "we want 90B"),
+            {"model": "3B", "tokens": 90e9},
+        ),
+        (
+            ("how large is a checkpoint of a 30B? every 100 of 2000 steps", "and if I store only the weights in fp16?"),
+            {"kept": "weights", "precision": None},
+        ),
+        (("largest micro batch for 7B on 8 H100?", "say 4. total batch of 256, how much accumulation?"),
+         {"micro_batch": 4, "global_batch": 256}),
+        (("on 4 A100 an epoch of resnet50 takes 9 min, 60 epochs, how long?", "20 epochs are done"), {"epochs_done": 20}),
+    ],
+)  # fmt: skip
+def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[str, object]) -> None:
+    question = follow(*texts)
+    assert {name: getattr(question, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (("a 30B with AdamW, saving every 250 of 5000 steps, quota 5 TB: how big is a checkpoint, can I keep all?",),
+         "No, 5 TB: All 20 of them"),
+        (("8 ranks of a LUMI node each load a 30B in fp32 and the node dies. is it the host memory while loading?",),
+         "Yes, main memory: 8 ranks that each load 30B take 8 x 120 = 960 GB"),
+        (("7B on 8 nodes x 4 A100 80: hybrid shard or full shard over all?",), "HYBRID_SHARD: it fits"),
+        (("ddp of gpt2-xl on 4 Delta A100 nodes: compute takes 0.5 s, a step takes 1.2 s. why so slow?",),
+         "0.7 s of each step of 1.2 s (58%) are not arithmetic"),
+        (("600 node hours left on leonardo, a node makes 20k tok/s with a 3B. how many tokens?", "we want 90B"),
+         "short by"),
+        (("on 4 A100 an epoch of resnet50 takes 9 min, 60 epochs, how long?", "20 epochs are done"), "60 - 20 = 40 epochs"),
+        (("serve Qwen2.5-32B on one A100 80GB with 32k context, ok?",), "leave 7.0 GiB for keys and values"),
+        (("4 nodes on frontier for 8 hours, can I submit it like that?",), "not in the usual `batch`"),
+        (("8B on 12 LUMI nodes, 15B tokens: how many GPU hours does that cost?",), "charged as about"),
+    ],
+)  # fmt: skip
+def test_the_question_is_answered(turns: tuple[str, ...], told: str, say: Say) -> None:
+    assert told in shown([say(turn) for turn in turns][-1])
+
+
+def test_each_option_shows_what_its_script_is_asked_for() -> None:
+    answer = plan_tool("Llama-3-8B", ("perlmutter",), gpu="A100-80", nodes=4)
+    with_scripts = [one for one in answer.options if one.request]
+    assert with_scripts
+    assert all(one.micro_batch == int(one.request["micro_batch"]) for one in with_scripts)
+
+
+def test_the_tool_and_the_command_take_a_card_of_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = plan_tool("Llama-3-70B", ("delta",), task="qlora", gpu="gpuA40x4", gpus=2, micro_batch=1, precision="bf16")
+    assert {one.gpu for one in answer.options} == {"A40 48 GB"}
+    assert main(["plan", "--model", "7B", "--machine", "perlmutter", "--gpu", "A100-40", "--gpus", "1"]) == 1
+    assert "A100 40 GB" in capsys.readouterr().out
+    assert main(["plan", "--model", "7B", "--machine", "perlmutter", "--gpu", "nothing"]) == 2
+
+
+def test_advice_is_possible_there() -> None:
+    question = ResourceQuestion(model="Mistral-7B", machines=("vista",), nodes=4)
+    told = str(plan_resources(question).document)
+    assert "HYBRID_SHARD" not in told
+    assert "no_sync" not in told
+
+
+def test_a_way_with_offload_says_so() -> None:
+    question = ResourceQuestion(
+        model="13B", machines=("perlmutter",), gpu_gb=40, nodes=1, strategy="zero3", offload="optimizer"
+    )
+    told = str(plan_resources(question).document)
+    assert "the optimizer in main memory on 2 nodes" in told
+    assert "Without offload" in told
+
+
+def test_a_quantised_base_is_told_with_its_embeddings() -> None:
+    fit = (
+        plan_resources(ResourceQuestion(model="Llama-3-70B", task="qlora", gpu="A100", gpu_gb=80, gpus=1))
+        .options[0]
+        .fit
+    )
+    (base,) = (part for part in fit.memory.parts if part.name == "base model")
+    assert "68.5 B parameters x 0.55 bytes, 2.1 B of embeddings x 2" in base.how
+    assert base.gib == pytest.approx((68.5 * 0.55 + 2.1 * 2) * 1e9 / 2**30, rel=0.01)
