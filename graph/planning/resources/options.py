@@ -222,6 +222,7 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         share = partial(shared_batch, question, model, device)
         fits = [share(replace(base, spread=s if count > 1 else "none", gpus=count)) for s in spreads]
         free = count > 1 and not question.strategy and not splits_denied(question)
+        free = free and base.method != "qlora"  # Megatron trains no adapters on a base of 4 bit
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
         large = device.nodes_for(count) >= MANY_NODES
         if free and split is None and base.method == "full" and not large:  # where an open question weighs it, too
