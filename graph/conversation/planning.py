@@ -31,6 +31,7 @@ ASKS = re.compile(
 )
 # Whether a job is taken is asked: `may I submit that with 20 h?`.
 ALLOWED = re.compile(r"(?i)\b(?:can|may|could|am) (?:i|we)\b[^.?!]{0,30}\b(?:submit|send|queue|hand in)")
+RAN_OUT = re.compile(r"(?i)\b(?:oom\w*|out of memory|runs? out of (?:gpu )?memory)\b")
 MACHINES = re.compile(r"(?i)\b(?:which|what|any)\b.{0,20}\b(?:machines?|clusters?|systems?|supercomputers?)\b")
 # Aims whose words ask of much else, too; how many words beside a plain aim go on from a question.
 VAGUE, FEW_LEFT = ("fit", "cost", "machine", "memory"), 4
@@ -65,6 +66,8 @@ def is_whole(turn: TurnContext) -> bool:
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)
     place = bool(said.machines or said.gpu or said.gpu_gb)
+    if ran_out(turn, said):
+        return True
     if asks and (is_sum(said) or (is_rich(said) and turn.script is None)):
         return True
     of_time = said.aim in (None, "hours", "cost", "jobs", "budget") and asks
@@ -85,6 +88,13 @@ def is_whole(turn: TurnContext) -> bool:
     if (together and len(clauses) > 1) or all(one.act == "ask" for one in clauses):
         return together and len(clauses) > 1
     return not elsewhere
+
+
+def ran_out(turn: TurnContext, said: ResourceQuestion) -> bool:
+    """Whether memory ran out of a training that is told in numbers, so that its sum shows what filled it."""
+    sized = bool(said.model and find_model(said.model) and (said.sequence or said.micro_batch))
+    place = bool((said.gpu or said.gpu_gb or said.machines) and (said.gpus or said.nodes))
+    return sized and place and turn.script is None and RAN_OUT.search(turn.words) is not None
 
 
 def wants_script(turn: TurnContext, said: ResourceQuestion) -> bool:

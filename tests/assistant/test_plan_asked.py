@@ -121,6 +121,8 @@ def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[st
          "60 - 20 = 40 epochs"),
         (("serve Qwen2.5-32B on one A100 80GB with 32k context, ok?",), "leave 7.0 GiB for keys and values"),
         (("4 nodes on frontier for 8 hours, can I submit it like that?",), "not in the usual `batch`"),
+        (("llama 3 8B on 8 H100 80GB with FSDP, context 65536, recomputing, it goes OOM at the cross entropy",),
+         "It is the logits: 65,536 tokens x 128,256 words"),
         (("8B on 12 LUMI nodes, 15B tokens: how many GPU hours does that cost?",), "charged as about"),
     ],
 )  # fmt: skip
