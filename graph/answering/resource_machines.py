@@ -133,12 +133,14 @@ def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
     told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
     if by != "node hours" and best.rate:
         told += f" About {_speed(best):,.0f} tokens a second on each GPU."
-    few = [
-        f"{one.cluster.title}: {line}"
-        for one in shown
-        if one.cluster and (line := fewest_line([one, *(o for o in plan.options if o.cluster == one.cluster)]))
-    ]
-    return [told, *few, access, *((rows, TAKING) if rows else ())]
+    return [told, *_fewer(plan, shown), access, *((rows, TAKING) if rows else ())]
+
+
+def _fewer(plan: ResourcePlan, shown: list[ResourceOption]) -> list[str]:
+    """On each machine what holds it on far fewer GPUs than the way that is shown."""
+    there = ((one, [o for o in plan.options if o.cluster == one.cluster]) for one in shown if one.cluster)
+    told = ((one.cluster.title, fewest_line([one, *others])) for one, others in there if one.cluster)
+    return [f"{title}: {line}" for title, line in told if line]
 
 
 def _speed(option: ResourceOption) -> float:

@@ -59,6 +59,7 @@ def _pattern() -> re.Pattern[str]:
         rf"(?:\s*(?:sxm\d?|pcie))?"
         rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?s?(?!\w|\.\w)|\s*\(?(?:(?:mit|with|con|avec)\s+)?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
         rf"|\s+(?P<eight>\d{{1,2}})\s?[x\u00d7]\s?(?P<of>\d{{2,3}})(?:\s?gi?b)?(?!\w)"
+        rf"|(?(count)\s+(?P<sized>40|80|94|96|141)(?=\s+{NODE}\b)|(?!))"
         rf"|\s+(?P<bare>\d{{2,3}})s?(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
         rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|apus?|(?P<whole>cards?|karten?)|gcds?|tiles?)\b)?"
         rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
@@ -104,7 +105,7 @@ def _read(match: re.Match[str]) -> GpuWords:
     model = _as_known(match["gpu"] or "")
     sold = {f"{gb:g}" for gpu in gpu_table().gpus if gpu.model == model for gb in gpu.gb}
     bare = match["bare"] if match["bare"] in sold else None
-    gb = next((match[name] for name in ("before", "tied", "after", "of") if match[name]), bare)
+    gb = next((match[name] for name in ("before", "tied", "after", "of", "sized") if match[name]), bare)
     count = number(match["count"]) if match["count"] else None
     if match["mine"] and not re.search(r"(?i)s(?:\s*\d+\s*gi?b)?$", match[0]):
         count = 1

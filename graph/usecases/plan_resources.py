@@ -118,6 +118,10 @@ def plan_model(question: ResourceQuestion, model: SizedModel) -> ResourcePlan:
     if question.task == "serve" and model.shape.kind != "other":
         return ResourcePlan(question, model, (), describe_serving(question, model))
     options = tuple(sorted(all_options(inside_nodes(question), model), key=rank))
+    if not options and not (question.nodes or question.gpus) and (question.micro_batch or 1) > 1:
+        return plan_model(
+            replace(question, gpus=1), model
+        )  # the batch is what no number of GPUs holds: on each of them
     if model.shape.kind == "other":
         return ResourcePlan(question, model, options, describe_states(question, model, options))
     return ResourcePlan(question, model, options, describe(question, model, options))

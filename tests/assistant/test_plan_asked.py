@@ -42,6 +42,8 @@ def follow(*texts: str) -> ResourceQuestion:
         ("roberta-large for NER, seq 256, batch 64 on one T4, does that fit?", "activations", "words)"),
         ("does a 1.2B U-Net fit on one A100 80GB?", "no sum for the activations of U-Net", "tokens"),
         ("stable diffusion xl, full fine-tuning on one L40S, enough?", "no sum for the activations", "LoRA instead"),
+        ("Swin-L (197M), 64 images per A100 40GB, fits?", "no sum for the activations of Swin", "words)"),
+        ("resnet-101 with 1024 images per V100 16GB, ok?", "does not fit on 1 x V100 16 GB", "0 GB of states"),
         ("a neural operator with 900M parameters on 2 H100, enough?", "no sum for the activations", "tokens"),
     ],
 )
@@ -69,6 +71,7 @@ def test_a_head_of_classes_has_no_logits_over_the_words() -> None:
     ("text", "fields"),
     [
         ("8B on three A100-80s.", {"gpu": "A100", "gpu_gb": 80.0}),
+        ("13B on a 4 x A100 80 node, ok?", {"gpu_gb": 80.0, "nodes": 1, "each": 4}),
         ("13B LoRA on two MI250X cards, ok?", {"gpus": 4}),
         ("7B on one APU of tuolumne?", {"gpus": 1}),
         ("ViT-B with 512 images per A100, ok?", {"micro_batch": 512}),

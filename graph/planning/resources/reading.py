@@ -584,16 +584,28 @@ def _lengths(draft: Draft) -> None:
     return None
 
 
+def _settle_aim(draft: Draft) -> None:
+    """The aim where other values tell that the words ask of something else: a disk, one of several numbers."""
+    values = draft.values
+    asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
+    if values.get("disk_gb") and "checkpoint" in asked:  # `how large is one, can I keep them all?`: of the disk
+        others = tuple(one for one in asked if one not in (None, "fit", "checkpoint"))
+        values["aim"], values["also"] = ("checkpoint", ("checkpoint", *others) if others else ())
+    several = matching("several").search(draft.utterance.text)
+    if several:  # `1, 2 or 4 nodes?`: how many is asked
+        for name in ("nodes", "gpus") if NODES.search(several[0]) else ("gpus",):  # `1 GPU a node` counts none then
+            values.pop(name, None)
+        values["aim"] = "nodes" if values.get("aim") in (None, "fit", "memory") else values["aim"]
+
+
 def _settle(draft: Draft) -> None:
     """What follows from several values together."""
     values = draft.values
     if "pace_s" in values and not values.get("pace_gpus"):
         paced = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
         values.update({name: value for name, value in paced.items() if value})
+    _settle_aim(draft)
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
-    if values.get("disk_gb") and "checkpoint" in asked:  # `how large is one, can I keep them all?`: of the disk
-        others = tuple(one for one in asked if one not in (None, "fit", "checkpoint"))
-        values["aim"], values["also"] = ("checkpoint", ("checkpoint", *others) if others else ())
     if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
         values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))
     if tokens := values.pop("batch_tokens", None):
@@ -605,11 +617,6 @@ def _settle(draft: Draft) -> None:
     ways -= {way for _, way in values.get("denied", ())}  # type: ignore[attr-defined]
     if len(ways) > 1 and values.get("aim") in (None, "fit", "fastest"):  # `is FSDP faster than DDP?`
         values["aim"] = "ways"
-    several = matching("several").search(draft.utterance.text)
-    if several:  # `1, 2 or 4 nodes?`: how many is asked
-        for name in ("nodes", "gpus") if NODES.search(several[0]) else ("gpus",):  # `1 GPU a node` counts none then
-            values.pop(name, None)
-        values["aim"] = "nodes" if values.get("aim") in (None, "fit", "memory") else values["aim"]
     if values.get("aim") in ("ways", "split"):  # which one is asked: none is given
         values.pop("strategy", None)
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
