@@ -397,6 +397,9 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
     verdict = {"fits": "fits", "tight": "is tight and may run out of memory", "no": "does not fit"}[best.fit.verdict]
     if not best.accepted:
         verdict = "cannot run"
+    layout = best.fit.layout
+    if verdict == "fits" and layout.micro_batch > 1 and layout.recompute == "full" and not layout.settled:
+        verdict = "fits only with activation checkpointing"
     told = f"**{name} {verdict} on {place_words(best)} with {way_words(best.fit)}**"
     details = f"{best.fit.layout.sequence} tokens, micro-batch {best.fit.layout.micro_batch:g}"
     if model.shape.kind in ("vision", "convolution"):

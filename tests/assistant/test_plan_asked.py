@@ -36,7 +36,11 @@ def follow(*texts: str) -> ResourceQuestion:
     ("text", "told", "untold"),
     [
         # So many images do not fit as they are, and that is said beside what does.
-        ("ViT-B/16, 1024 images per GPU on one A100 40GB, ddp. fits?", "which does not fit; micro-batch", "GPU hours"),
+        (
+            "ViT-B/16, 1024 images per GPU, A100 40GB, ddp?",
+            "fits only with activation checkpointing on 1 x",
+            "GPU hours",
+        ),
         ("ViT-L at 448px, 128 images on each V100 32GB, does that fit?", "788 patches each", "words)"),
         ("DiT-L/2 at 512 pixels, batch 32 on one H100, does it fit?", "1024 patches each", "words)"),
         ("roberta-large for NER, seq 256, batch 64 on one T4, does that fit?", "activations", "words)"),
