@@ -292,12 +292,10 @@ def explain_pending(
 def plan_resources(
     model: Annotated[str, Field(description="Llama-3-8B, ViT-L, ResNet-50, or a size: 7B, 300M", max_length=100)],
     machines: Annotated[
-        tuple[str, ...], Field(description="machines to weigh; empty: the person's own, or usual GPUs", max_length=20)
+        tuple[str, ...], Field(description="empty: the person's own, or usual GPUs", max_length=20)
     ] = (),
     task: Literal["pretrain", "finetune", "lora", "qlora", "serve"] = "pretrain",
-    gpu: Annotated[
-        str | None, Field(description="a card (A100-80), or a node type or queue of the machine", max_length=40)
-    ] = None,
+    gpu: Annotated[str | None, Field(description="a card (A100-80), node type or queue", max_length=40)] = None,
     gpu_memory_gb: Annotated[int | None, Field(ge=1, le=10_000)] = None,
     nodes: Count = None,
     gpus: Count = None,
@@ -305,9 +303,7 @@ def plan_resources(
     tokens: Annotated[float | None, Field(description="tokens to train on", gt=0, le=1e18)] = None,
     sequence: Count = None,
     micro_batch: Count = None,
-    precision: Annotated[
-        str | None, Field(description="bf16, fp16, fp32, pure (states too); to serve fp8, int8, int4", max_length=10)
-    ] = None,
+    precision: Annotated[str | None, Field(description="bf16, fp32, pure; to serve fp8, int8", max_length=10)] = None,
     hours: Annotated[float | None, Field(description="hours that the job may take", gt=0, le=1e6)] = None,
     cursor: Cursor = "",
 ) -> PlanAnswer:
