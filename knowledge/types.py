@@ -477,7 +477,7 @@ class LaunchPlan:
     beside: tuple[PlannedProgram, ...] = ()
     stage_in: tuple[str, ...] = ()
     node_disk: str = ""
-    broadcast: bool = False
+    broadcast: tuple[str, ...] = ()
     files: tuple[SideFile, ...] = ()
     first_run: bool = False
     network_cards: int = 0

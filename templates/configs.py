@@ -6,6 +6,7 @@ Key names: DeepSpeed's configuration reference and `accelerate config`. Values a
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from knowledge.types import LaunchPlan, SideFile, Variable
@@ -14,6 +15,8 @@ NODE_TEST = Path(__file__).parent / "miniapp" / "node_test.py"
 ACCELERATE_FILE = "accelerate.yaml"
 DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config", "--zero", "--zero-stage", "--zero_stage")
 PARALLEL_OPTIONS = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
+# Where a program's arguments name a file that may hold its sizes: `--yaml-cfg`, `--config-file`, `conf/run.yaml`.
+NAMES_CONFIG = re.compile(r"--?[\w-]*(?:config|cfg)[\w-]*(?:=|$)|.*\.ya?ml$", re.I)
 WITH_JSON = ("deepspeed", "accelerate", "hf-trainer")
 # Accelerate's name for one process a device, by what the node's devices are.
 MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
@@ -36,6 +39,20 @@ def brings_own_sizes(plan: LaunchPlan) -> bool:
         or plan.entry.endswith(".sh")
         or any(word.split("=")[0] in PARALLEL_OPTIONS for word in plan.args)
     )
+
+
+def parallel_sizes(plan: LaunchPlan) -> tuple[tuple[str, str, int], ...]:
+    """The sizes that Megatron is told (variable, option, size): those above 1, which is its own default.
+
+    Sizes that nobody gave (they are told as taken) stay with a configuration that the program names.
+    """
+    taken = any(one.field == "parallel sizes" for one in plan.assumptions)
+    in_config = taken and any(NAMES_CONFIG.match(word) for word in plan.args)
+    if plan.framework != "megatron" or plan.launch.workers == "accelerate" or brings_own_sizes(plan) or in_config:
+        return ()
+    names = ("TENSOR_PARALLEL", "PIPELINE_PARALLEL")
+    sizes = zip(names, PARALLEL_OPTIONS, (plan.tensor_parallel, plan.pipeline_parallel), strict=True)
+    return tuple(one for one in sizes if one[2] > 1)
 
 
 def program_words(plan: LaunchPlan) -> tuple[str, ...]:
@@ -134,6 +151,12 @@ def accelerate_config(plan: LaunchPlan) -> dict[str, object]:
 
 
 def strategy_variables(plan: LaunchPlan) -> tuple[Variable, ...]:
+    """Those of the strategy that the person does not set."""
+    theirs = {one.name for one in plan.user_variables}
+    return tuple(one for one in usual_variables(plan) if one.name not in theirs)
+
+
+def usual_variables(plan: LaunchPlan) -> tuple[Variable, ...]:
     """Accelerate without its launcher reads its configuration from these (accelerate/utils/launch.py sets the same)."""
     if plan.framework != "accelerate" or plan.launch.workers == "accelerate":
         return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 from knowledge.job_parts import ArrayAxis, JobArray
 from knowledge.types import LaunchPlan, PlannedProgram, Scheduler, SideFile
@@ -23,6 +24,8 @@ SUBMITTED: Mapping[Scheduler, tuple[str, str]] = {
     "lsf": ("bsub", "-w {kind}($before)"),
     "flux": ("flux batch", "--dependency={kind}:$before"),
 }
+# Options that tell a program where it goes on.
+RESUMES = re.compile(r"-{0,2}[\w.-]*(?:resum|restart|continu|restor|checkpoint|ckpt|load)[\w.-]*", re.I)
 LSF_KINDS = {"afterok": "done", "afterany": "ended"}
 # One task on each node, for copies and other steps.
 EACH_NODE: Mapping[str, str] = {
@@ -166,12 +169,30 @@ def chain_files(
         "set -euo pipefail",
         "before=",
         *submit_function(plan.scheduler),
-        *(f"submit '{ok}' {other}" for other in (*first, *([name] if first else []))),
+        *(f"submit '{ok}' {other}" for other in first),
+        *([f"submit '{kind_after(plan.jobs_before[-1], plan)}' {name}"] if first else []),
         *([f"for ((n = 1; n <= {again}; n++)); do"] if again else []),
         *([f"    submit '{kind_of(plan.chain_kind, plan.scheduler)}' {name}", "done"] if again else []),
-        *(f"submit '{ok}' {other}" for other in later),
+        *(f"submit '{kind_after(*two)}' {name}" for two, name in zip(pairwise((plan, *plan.jobs)), later, strict=True)),
     ]
     return (SideFile(chain_name(name), "\n".join(lines) + "\n"),)
+
+
+def goes_on(before: LaunchPlan, after: LaunchPlan) -> bool:
+    """Whether a job goes on with the run of the one before: the same program, but for where it resumes."""
+    return (before.entry, *without_resume(before.args)) == (after.entry, *without_resume(after.args))
+
+
+def without_resume(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A program's arguments without those that tell where it resumes."""
+    at = [n for n, word in enumerate(words) if RESUMES.match(word)]
+    values = [n + 1 for n in at if "=" not in words[n] and n + 1 < len(words) and not words[n + 1].startswith("-")]
+    return tuple(word for n, word in enumerate(words) if n not in (*at, *values))
+
+
+def kind_after(before: LaunchPlan, after: LaunchPlan) -> str:
+    """How a job waits for the one before: one that goes on with a run starts when that was cut off by its limit too."""
+    return kind_of("afterany" if goes_on(before, after) else "afterok", after.scheduler)
 
 
 def kind_of(kind: str, scheduler: Scheduler) -> str:

@@ -14,7 +14,7 @@ from knowledge.cluster import walltime_seconds
 from knowledge.job_parts import MOST_STARTS
 from knowledge.types import LaunchBundle, LaunchPlan, PlannedProgram, SideFile
 from templates.bytecode import KeptTemplates
-from templates.configs import brings_own_sizes, program_words, side_files, strategy_variables
+from templates.configs import parallel_sizes, program_words, side_files, strategy_variables
 from templates.parts import (
     DEVICES,
     HOSTS,
@@ -136,7 +136,7 @@ def render_job(plan: LaunchPlan, name: str, submit: str = "") -> LaunchBundle:
             tasks='"$RANKS_PER_NODE"' if plan.launch.workers == "ranks" else "1",
             total_tasks=total_tasks(plan),
             exported=exported(plan),
-            own_sizes=brings_own_sizes(plan),
+            parallel_sizes=parallel_sizes(plan),
             launch_in_words=launch_in_words(plan),
             array_lines=array_lines(plan),
             task_words=task_words(plan),

@@ -209,6 +209,8 @@ def with_usual(request: JobRequest, cluster: Cluster) -> tuple[JobRequest, tuple
         return request, ()
     alone = 1 in (request.gpus_per_node, request.total_gpus) and request.nodes in (None, 1)
     value, why = ("none", "one GPU") if alone else usual(question, request, cluster)
+    if value == "3d":  # no size of a model asks for it, and none was given
+        value, why = "ddp", "the parallel sizes are your program's own; tensor_parallel, pipeline_parallel set them"
     told = Assumption("strategy", str(value), f"{NOT_SAID}, so what is usual for {request.framework}: {why}")
     return replace(request, strategy=value), (told,)  # type: ignore[arg-type]
 

@@ -114,6 +114,10 @@ def all_surroundings(
         return no_edf(name, cluster)
     if name and kind == "module":
         return own_modules(name, base)
+    if request.environment_kind == "module":
+        return from_modules(base)
+    if name and kind == "uv":
+        name = project_of(name)
     if name and kind == "conda" and request.environment_kind is None:
         return by_its_name(name, cluster, base)
     return with_environment(name, kind, cluster, base)
@@ -183,7 +187,7 @@ def beside_edf(name: str, kind: EnvironmentKind | None, cluster: Cluster, base: 
         return Surroundings(bare, (setting,), lines, (), (NO_CONTAINER.format(cluster.title),))
     settings = tuple(Variable(one.name, one.value, one.why, expand=True) for one in base.settings)
     taken = tuple(Assumption(one.name, one.value, one.why, base.source) for one in base.settings)
-    inner = f"{name}/.venv" if kind == "uv" else name
+    inner = f"{project_of(name)}/.venv" if kind == "uv" else name
     return inside(with_example_edf(base, settings, taken), inner)
 
 
@@ -268,6 +272,33 @@ def own_modules(name: str, base: Software) -> Surroundings:
     return Surroundings(replace(base, wrapper=None, python="python"), kept, (*lines, f"module load {name}"))
 
 
+def from_modules(base: Software) -> Surroundings:
+    """Python from the modules that are loaded: the site's lines without the example of an environment."""
+    gone = {one.name for one in base.settings if one.environment}
+    uses = re.compile(rf"\$\{{?(?:{'|'.join(map(re.escape, gone))})\b") if gone else None
+    lines = tuple(line for line in base.lines if not ACTIVATION.match(line) and not (uses and uses.search(line)))
+    kept = tuple(Variable(one.name, one.value, one.why, expand=True) for one in base.settings if not one.environment)
+    return Surroundings(replace(base, wrapper=None, python="python", lines=lines), kept, lines)
+
+
+def project_of(name: str) -> str:
+    """A uv project's folder, where that of the environment inside it was given."""
+    return name.rstrip("/").removesuffix("/.venv") or name
+
+
+# What makes the other modules of a hierarchy visible, and is loaded before them: JSC's stages
+# (https://apps.fz-juelich.de/jsc/hps/juwels/software-modules.html), the Alliance's standard environments
+# (https://docs.alliancecan.ca/wiki/Standard_software_environments), LUMI's stacks
+# (https://docs.lumi-supercomputer.eu/runjobs/lumi_env/softwarestacks/), Anvil's trees, PDC's and SURF's years.
+OPENS_OTHERS = re.compile(r"(?:Stages|StdEnv|LUMI|CrayEnv|modtree|PDC)(?:/|$)|20\d\d[ab]?$")
+BEFORE_LOADS = re.compile(r"module (?:use|reset|(?:--force )?purge)\b")
+
+
+def opens_others(name: str) -> bool:
+    """Whether other modules are only there once this one is loaded."""
+    return OPENS_OTHERS.match(name) is not None
+
+
 def modules_changed(software: Software, request: JobRequest) -> Software:
     """The site's module lines with modules swapped, removed and added in their order."""
     for word in (*request.modules, *request.modules_removed):
@@ -283,7 +314,10 @@ def modules_changed(software: Software, request: JobRequest) -> Software:
             continue
         words = [] if request.modules_only else changed_modules(loads[1].split(), added, request.modules_removed)
         lines += [f"module load {' '.join(words)}"] if words else []
-    if added:
+    if first := [one for one in added if opens_others(one)]:
+        at = next((n for n, line in enumerate(lines) if not BEFORE_LOADS.match(line)), len(lines))
+        lines.insert(at, f"module load {' '.join(first)}")
+    if added := [one for one in added if one not in first]:
         at = next((n for n, line in enumerate(lines) if ACTIVATION.match(line)), len(lines))
         lines.insert(at, f"module load {' '.join(added)}")
     return replace(software, lines=tuple(lines))

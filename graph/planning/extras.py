@@ -37,6 +37,10 @@ PLACEHOLDER = re.compile(
     r"(?:[NnXxIiKk]|SEED|<\w+>|\$\{?i\}?)(?=\s|$)"
 )
 MOST_CHAINED = 100
+STOPS_AT_LIMIT = (
+    "A job that runs into its time limit did not end well, so this chain stops there: for a run that is cut off and "
+    "goes on, let each start however the one before ended (dependency=afterany)."
+)
 # What a library needs to hear to stay off the network: Weights & Biases, Hugging Face's hub, pip.
 OFFLINE = (
     Variable("WANDB_MODE", "offline", "no network: runs are kept beside the script, `wandb sync` sends them later"),
@@ -169,6 +173,7 @@ def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
     if chain > 1:
         how = "only if that ended well" if only_well else "however it ended"
         notes.append(f"{chain} jobs, each after the one before ({how}): your program loads its newest checkpoint.")
+        notes += [STOPS_AT_LIMIT] if only_well and not signal else []
     directives = added(decided, '-Q "99"') if again and decided.scheduler == "lsf" else decided.directives
     return replace(
         decided,
@@ -351,7 +356,10 @@ def shares(
     """Each program's part: GPUs of every node where GPUs were said (the first ones first), else whole nodes."""
     by_gpus = any(one.gpus_per_node for one in beside) or decided.nodes == 1
     whole = decided.ranks_per_node if by_gpus else decided.nodes
-    asked = [(one.gpus_per_node if by_gpus else one.nodes) or 1 for one in beside]
+    said = [(one.gpus_per_node if by_gpus else one.nodes) or (1 if one.helper else 0) for one in beside]
+    # Where nothing is said, what is left is shared alike; the main program has what does not come out even.
+    each = max(1, (whole - sum(said)) // (1 + said.count(0)))
+    asked = [size or each for size in said]
     rest = whole - sum(asked)
     if rest < 1:
         what = "GPUs a node" if by_gpus else "nodes"
@@ -370,6 +378,15 @@ def shares(
     waits = next((one.wait_port for one in beside if one.helper and one.wait_port), None)
     main = PlannedProgram(decided.entry, decided.entry_kind, decided.args, nodes, ranks, numbers, False, waits)
     return main, tuple(replace(one, wait_port=None) if one.helper else one for one in others)
+
+
+# Endings that only a file has. sbcast copies one file (sbatch's sbcast(1)); a folder goes by cp.
+ONE_FILE = re.compile(
+    r"\.(?:tar|tgz|tbz2|txz|gz|bz2|xz|zst|zip|7z|h5|hdf5|nc|npz|npy|pth?|ckpt|bin|safetensors|gguf|parquet|arrow|feather"
+    r"|csv|tsv|jsonl?|txt|sif|simg|sqsh|sqfs|img|mdb|sqlite3?|tfrecords?|pkl|pickle|root|idx)$",
+    re.I,
+)
+NOT_NAMED = "{} is copied to {} on each node; no argument of the program names it: tell the program to read it there."
 
 
 def with_staging(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
@@ -394,7 +411,14 @@ def with_staging(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
     there = {word for one in decided.directives for word in re.split(r"[=&,\s]", one.text)}
     # A feature of the node that was asked for already (`--constraint=nvme`) is not asked for twice.
     directives = added(decided, *(one for one in (disk.directives if disk else ()) if one.split()[-1] not in there))
-    names = {path: f"$LOCAL_DATA/{path.rstrip('/').rpartition('/')[2]}" for path in paths}
+    names = {path.rstrip("/"): f"$LOCAL_DATA/{path.rstrip('/').rpartition('/')[2]}" for path in paths}
+    args = tuple(at_copy(word, names) for word in decided.args)
+    others = [
+        replace(one, args=tuple(at_copy(word, names) for word in one.args)) for one in (*decided.then, *decided.beside)
+    ]
+    read = [one for one in paths if one != request.environment]
+    same = args == decided.args and others == [*decided.then, *decided.beside]
+    notes = tuple(NOT_NAMED.format(one, names[one.rstrip("/")]) for one in read) if same else ()
     taken = Assumption(
         "node disk", where, "each node's own disk, empty at the start", disk.source if disk else node.source
     )
@@ -402,11 +426,23 @@ def with_staging(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
         decided,
         stage_in=paths,
         node_disk=where,
-        broadcast=bool(disk and disk.broadcast),
+        broadcast=tuple(path for path in paths if disk and disk.broadcast and ONE_FILE.search(path)),
         directives=directives,
-        args=tuple(names.get(word, word) for word in decided.args),
+        args=args,
+        then=tuple(others[: len(decided.then)]),
+        beside=tuple(others[len(decided.then) :]),
         assumptions=(*decided.assumptions, taken),
+        notes=(*decided.notes, *notes),
     )
+
+
+def at_copy(word: str, names: Mapping[str, str]) -> str:
+    """An argument with a path that was staged, or one below it, as its copy's: alone or behind `NAME=`."""
+    head, sign, path = word.rpartition("=") if re.match(r"[-\w.]+=", word) else ("", "", word)
+    for source, copy in names.items():
+        if path.rstrip("/") == source or path.startswith(f"{source}/"):
+            return f"{head}{sign}{copy}{path[len(source) :]}"
+    return word
 
 
 def with_offline(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from graph.planning.charging import further_price, is_whole
@@ -27,13 +28,15 @@ from graph.planning.methods import serves, with_methods
 from graph.planning.processors import processor_job, without_gpus
 from graph.planning.programs import Started, edited, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
-from graph.planning.software import all_devices, overlapping, variables
+from graph.planning.software import all_devices, overlapping, variables, with_theirs_alone
 from graph.planning.strategies import Style, choose_style, parallel_sizes
 from knowledge.cluster import Cluster, Condition, NodeType, Queue, walltime_seconds
 from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
 from knowledge.job_parts import Program
 from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Strategy
+from templates.parts import goes_on
+from templates.configs import parallel_sizes as parallel_sizes_told
 from templates.quoting import shell_word
 
 MODEL_PLACEHOLDER = "YOUR_MODEL"
@@ -43,6 +46,8 @@ USUAL_ENTRY = "train.py"
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.py)(?<!\.sh)")
 # Weights by their folder: its last part is no file, and named as models are (`Llama-3.1-8B`).
 MODEL_FOLDER = re.compile(r"[$/~][^\s]*/[\w.]*-[\w.-]*(?<!\.py)(?<!\.sh)/?")
+THEIR_SIZES = "those of your configuration"
+GIVE_SIZES = "none were given, and the program names a file of its own; tensor_parallel and pipeline_parallel set them"
 ONE_DEVICE = (
     "Each task sees one GPU, as device 0, so LOCAL_RANK is 0 in every task: code that downloads or writes on local "
     "rank 0 does it once a task here; let RANK decide (0 in all, or RANK % RANKS_PER_NODE == 0 for once a node)."
@@ -138,6 +143,7 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     made = with_extras(replace(told, directives=directives), request, cluster, node)
     if isinstance(made, Refusal):
         return made
+    made = with_sizes_left(with_theirs_alone(made))
     return with_jobs(with_price(made, request, cluster, counted.ranks_per_node), request, cluster)
 
 
@@ -159,6 +165,15 @@ def with_price(decided: LaunchPlan, request: JobRequest, cluster: Cluster, gpus:
     return replace(decided, notes=(*decided.notes, f"At most {told}.{bound}")) if told else decided
 
 
+def with_sizes_left(decided: LaunchPlan) -> LaunchPlan:
+    """The plan with Megatron's sizes told as the program's own, where nobody gave them and it has them by itself."""
+    if decided.framework != "megatron" or parallel_sizes_told(decided):
+        return decided
+    told = (replace(one, value=THEIR_SIZES, why=GIVE_SIZES) if one.field == "parallel sizes" else one
+            for one in decided.assumptions)  # fmt: skip
+    return replace(decided, assumptions=tuple(told))
+
+
 def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     """The plan with the jobs before and behind it: programs with a time, queue or number of nodes of their own."""
     before, later = list[LaunchPlan](), list[LaunchPlan]()
@@ -171,10 +186,9 @@ def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> Lau
         (before if program.first else later).append(made)
     if not before and not later:
         return decided
-    note = (
-        f"{1 + len(before) + len(later)} jobs: each starts when the one before ended well; the submit script sends "
-        "them all."
-    )
+    on = any(goes_on(*two) for two in pairwise((*before, decided, *later)))
+    well = "ended well, or however it ended where it goes on with the same run" if on else "ended well"
+    note = f"{1 + len(before) + len(later)} jobs: each starts when the one before {well}; the submit script sends them all."
     return replace(decided, jobs=tuple(later), jobs_before=tuple(before), notes=(*decided.notes, note))
 
 

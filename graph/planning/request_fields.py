@@ -188,6 +188,23 @@ def program(text: str) -> tuple[Program, ...]:
 
 PARTS = {"nodes": "nodes", "gpus": "gpus_per_node", "gpus_per_node": "gpus_per_node", "port": "wait_port"}
 OF_PROGRAM = ("nodes", "gpus_per_node", "walltime", "queue", "account", "port", "helper", "first")
+# A folder and where it is seen in the container, as a pair of an object or as people put it.
+NAMED_PLACES = re.compile(
+    r"(?:type=bind,)?(?:source|src|from|host)=(?P<source>[^,=]+),\s*(?:target|destination|dst|to|container)=(?P<target>[^,=]+)"
+)
+PLACED = re.compile(
+    r"(?P<source>[$~/][^\s,]*?)\s*(?:=(?=[$/])|[-=]>|→|\s(?:(?:mounted|bound|mapped|visible|seen)\s)?(?:at|as|to|on|in|into)\s)"
+    r"\s*(?P<target>[$/]\S*)"
+)
+
+
+def binds(text: str) -> tuple[str, ...]:
+    """`SOURCE:TARGET[:ro]`, a folder alone, or a pair that names both: `/a at /b`, `source=/a,target=/b`."""
+    text = NAMED_PLACES.sub(r"\g<source>:\g<target>", text)
+    parts = (part.strip() for part in text.split(","))
+    return tuple(PLACED.sub(r"\g<source>:\g<target>", part) for part in parts if part)
+
+
 READERS: Mapping[Any, Callable[[str], Any]] = {
     str: str,
     int: whole,
@@ -211,6 +228,8 @@ def reader(name: str, hint: Any) -> Callable[[str], Any]:
     """How a field's text is read, by its type."""
     if name in SINGLE:
         return lambda text: (text,)
+    if name == "binds":
+        return binds
     if get_origin(hint) is tuple:
         return ITEMS[get_args(hint)[0]]
     kinds = [one for one in get_args(hint) if one is not types.NoneType] if get_origin(hint) in UNIONS else [hint]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from graph.planning.counting import Count
 from graph.planning.launching import LaunchChoice
 from graph.planning.strategies import Style
 from knowledge.cluster import Cluster, NodeType
-from knowledge.types import JobRequest, Variable
+from knowledge.types import JobRequest, LaunchPlan, Variable
 
 
 def variables(
@@ -61,4 +64,18 @@ def proxies(cluster: Cluster) -> tuple[Variable, ...]:
         return ()
     return tuple(
         Variable(name, value, "the way out of a compute node") for name, value in cluster.internet.proxy.items()
+    )
+
+
+def with_theirs_alone(decided: LaunchPlan) -> LaunchPlan:
+    """The plan without its own values of variables that the person sets: an export further down would win over theirs.
+
+    A value that goes on from the one before (`PATH=/own:$PATH`) needs that one.
+    """
+    theirs = {one.name for one in decided.user_variables if not re.search(rf"\$\{{?{re.escape(one.name)}\b", one.value)}
+    return replace(
+        decided,
+        settings=tuple(one for one in decided.settings if one.name not in theirs),
+        variables=tuple(one for one in decided.variables if one.name not in theirs),
+        assumptions=tuple(one for one in decided.assumptions if one.field not in theirs),
     )

@@ -145,7 +145,7 @@ def parallel_sizes(
         tensor, pipeline = halves(ranks_per_node)
     why = "tensor parallel stays inside a node where it can, pipeline stages go across; "
     if style.framework == "megatron":
-        why += "change both at the top of the script; heads and hidden size must divide by the tensor size"
+        why += "change them at the top of the script; heads and hidden size must divide by the tensor size"
     else:
         why += "your program sets them: the launch is the same"
     return tensor, pipeline, (Assumption("parallel sizes", f"tensor {tensor}, pipeline {pipeline}", why),)

@@ -99,12 +99,35 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
         meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
         if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
             out.append(span)
+    return with_targets(text, out)
+
+
+# Between a folder and its place in a container: `mounted at`, `->`; no comma and no `and`, which list several folders.
+SEEN_AT = re.compile(
+    r"(?!.*(?:[,;\n]|\b(?:and|und|et|plus|or)\b)).*(?:->|=>|→|:|\b(?:at|as|to|under|into|in|on|als|nach|en|sous|come)\b)",
+    re.I,
+)
+LONGEST_BETWEEN = 40
+
+
+def with_targets(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans with a folder and the place at which a container sees it as the one bind that they are."""
+    out = list[Span]()
+    for span in spans:
+        last = out[-1] if out else None
+        if last and last.slot == span.slot == "bind" and ":" not in last.text + span.text and span.text[:1] in "/$":
+            between = text[last.end : span.start]
+            if len(between) <= LONGEST_BETWEEN and SEEN_AT.match(between):
+                out[-1] = replace(last, end=span.end, text=f"{last.text}:{span.text}")
+                continue
+        out.append(span)
     return out
 
 
 def blanked(text: str, spans: Sequence[Span], taken: Sequence[Meant]) -> str:
     """The text without the words of the spans that are taken, what leads to each, and what ends its piece."""
     own = {one.span.start for one in taken}
+    own |= {span.start for span in spans if any(one.span.start < span.start < one.span.end for one in taken)}
     own |= {span.start for span in spans if LED.get(span.slot) in {one.span.slot for one in taken}}
     letters = list(text)
     for start, end in pieces(text):

@@ -28,9 +28,8 @@ source "$VENV/bin/activate"
 
 # --- The program: its arguments may use what stands above
 PROGRAM=(train.py)
-TENSOR_PARALLEL=1
 PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+PROGRAM+=(--pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # Not above: environment scripts and arguments may read unset variables.
 set -u
 

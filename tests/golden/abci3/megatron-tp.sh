@@ -33,8 +33,7 @@ export CUDA_DEVICE_MAX_CONNECTIONS=1
 # --- The program: its arguments may use what stands above
 PROGRAM=(train.py)
 TENSOR_PARALLEL=8
-PIPELINE_PARALLEL=1
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL")
 # Not above: environment scripts and arguments may read unset variables.
 set -u
 

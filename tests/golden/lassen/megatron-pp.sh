@@ -33,9 +33,8 @@ export PAMI_MAX_NUM_CACHED_PAGES=0
 
 # --- The program: its arguments may use what stands above
 PROGRAM=(train.py)
-TENSOR_PARALLEL=1
 PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+PROGRAM+=(--pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # Not above: environment scripts and arguments may read unset variables.
 set -u
 

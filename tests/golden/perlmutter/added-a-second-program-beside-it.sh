@@ -70,11 +70,8 @@ program_1() {
 program_1 &
 PART_1=$!
 STATUS=0
-# The first that fails ends the others.
-for ((left = 2; left > 0; left--)); do
-    wait -n || STATUS=$?
-    if [ "$STATUS" -ne 0 ]; then break; fi
+# Each runs to its own end; the job fails where one of them did.
+for part in "$PART_0" "$PART_1"; do
+    wait "$part" || STATUS=$?
 done
-kill "$PART_0" "$PART_1" 2>/dev/null || true
-wait
 [ "$STATUS" -eq 0 ] || exit "$STATUS"

@@ -34,9 +34,8 @@ export no_proxy='admin,polaris-adminvm-01,localhost,*.cm.polaris.alcf.anl.gov,po
 
 # --- The program: its arguments may use what stands above
 PROGRAM=(train.py)
-TENSOR_PARALLEL=1
 PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+PROGRAM+=(--pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # Not above: environment scripts and arguments may read unset variables.
 set -u
 
