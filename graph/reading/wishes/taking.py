@@ -65,7 +65,8 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
     wishes = read_wishes(text, ("stands",) if stands else ("first",))
     if wishes.kind != "do" or wishes.sure < ORDERS:
         return TakenWishes((), text)
-    meant = edits_of([whole_command(text, span) for span in meant_spans(text, wishes)], before or JobRequest())
+    spans = [whole_command(text, span) for span in meant_spans(text, wishes)]
+    meant = with_targets(text, edits_of(spans, before or JobRequest()))
     sizes = tuple(e for one in meant for e in one.edits if one.span.slot in COMPLETED and not isinstance(e, Remove))
     taken = [one for one in meant if one.edits and one.span.slot not in LEFT_TO_RULES | COMPLETED]
     if any(one.span.slot not in FIRST for one in taken):
@@ -99,7 +100,7 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
         meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
         if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
             out.append(span)
-    return with_targets(text, out)
+    return out
 
 
 # Between a folder and its place in a container: `mounted at`, `->`; no comma and no `and`, which list several folders.
@@ -110,18 +111,27 @@ SEEN_AT = re.compile(
 LONGEST_BETWEEN = 40
 
 
-def with_targets(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans with a folder and the place at which a container sees it as the one bind that they are."""
-    out = list[Span]()
-    for span in spans:
+def with_targets(text: str, meant: Sequence[Meant]) -> list[Meant]:
+    """The values with a folder and the place at which a container sees it as the one bind that they are."""
+    out = list[Meant]()
+    for one in meant:
         last = out[-1] if out else None
-        if last and last.slot == span.slot == "bind" and ":" not in last.text + span.text and span.text[:1] in "/$":
-            between = text[last.end : span.start]
-            if len(between) <= LONGEST_BETWEEN and SEEN_AT.match(between):
-                out[-1] = replace(last, end=span.end, text=f"{last.text}:{span.text}")
-                continue
-        out.append(span)
+        if last and last.span.slot == one.span.slot == "bind" and is_target(text, last, one):
+            words = text[last.span.start : one.span.end]
+            bind = ":".join(str(edit.value) for edit in (*last.edits, *one.edits) if isinstance(edit, Add))
+            span = replace(last.span, end=one.span.end, text=words)
+            out[-1] = Meant(span, (Add("binds", bind, words),))
+        else:
+            out.append(one)
     return out
+
+
+def is_target(text: str, folder: Meant, place: Meant) -> bool:
+    """Whether the second of two binds is where the first one is seen."""
+    added = [edit for edit in (*folder.edits, *place.edits) if isinstance(edit, Add)]
+    between = text[folder.span.end : place.span.start]
+    plain = len(added) == len(folder.edits) + len(place.edits) == 2 and not any(":" in str(one.value) for one in added)
+    return plain and len(between) <= LONGEST_BETWEEN and SEEN_AT.match(between) is not None
 
 
 def blanked(text: str, spans: Sequence[Span], taken: Sequence[Meant]) -> str:

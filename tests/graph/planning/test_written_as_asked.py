@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graph.extraction.request import understand
 from graph.planning.plan import plan
 from graph.planning.request_fields import with_fields
 from knowledge.catalogue import catalogue
@@ -65,6 +66,14 @@ BINDS = ("/proj/data:/mnt/in", "/proj/data at /mnt/in", "/proj/data=/mnt/in", "s
 )
 def test_a_folder_is_seen_where_it_was_said(given: str, machine: str, image: str, stands: str) -> None:
     assert stands in script(machine, f"binds={given}", container=image)
+
+
+def test_a_mounted_folder_is_one_bind_in_words_too() -> None:
+    said = "delta, fsdp, 2 nodes, account bdxx, pre.py in the image /work/t/own.sif with /work/t/shards mounted at /in"
+    heard = understand(said, None, None, None)
+    assert heard.request.binds == ("/work/t/shards:/in",)
+    two = understand(said.replace("mounted at /in", "and /work/u/labels bound in"), None, None, None)
+    assert not any(":" in one for one in two.request.binds)
 
 
 def test_each_runtime_has_its_own_form_of_a_bind() -> None:
