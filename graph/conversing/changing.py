@@ -73,6 +73,7 @@ BY_CHECKS = "the checks refuse it: {}"
 WAITS = "With it wait (give what of them was ordered in lines of its own): {}."
 NOT_SAID_ACCOUNT = "account '{}' was not said"
 WITH_LINES = "(or give it with the lines it takes, in text)"
+NO_SURE_PLACE = "not done: {}: lines beside it stand more than once; give it with more of the lines around it"
 OTHER_NODES = "the launch counts {} nodes, the job has {}"
 STILL = "wrong before, and still so: {}"
 NEW = "with this change the checks warn: {}"
@@ -420,7 +421,9 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
     ]
     if sized and free:  # the script is another now
         now = hand.script()
-        told += take_hunks(hand, now, rebased(free, before, now.text))
+        moved, rows = rebased(free, before, now.text), now.text.splitlines()
+        left = [one for one in moved if not is_in(as_patches(now.text, [one])[0], rows)]
+        told += take_hunks(hand, now, left) if left else []
     else:
         told += take_hunks(hand, script, free, *(says if free == hunks else ())) if free else []
     if len(possible) > len(free):
@@ -439,9 +442,11 @@ def take_hunks(hand: Hand, script: Paste, hunks: Sequence[Hunk], *says: str) -> 
     """The script with these hunks: ours by patches of what is rendered, the person's own in its text."""
     before = script.text.replace("\r\n", "\n")
     if hand.state.get("own") is None:
-        new = (one for one in as_patches(before, hunks) if not is_in(one, hand.script().text.splitlines()))
-        request = replace(hand.request, patches=(*hand.request.patches, *new))
-        return [decide(hand, request, hand.cluster_of(request))] if request != hand.request else []
+        request = replace(hand.request, patches=(*hand.request.patches, *as_patches(before, hunks)))
+        told = decide(hand, request, hand.cluster_of(request))
+        return [
+            told if told != SAME else NO_SURE_PLACE.format("; ".join(one.told(before.split("\n")) for one in hunks))
+        ]
     text, cluster = with_hunks(before, hunks), machine_for(hand.now(), script)
     was, now = (asked_by(one, cluster) for one in (before, text))
     made = made_of(hand.now(), Paste(script.name, in_its_lines(script.text, text)), *says, before=script)

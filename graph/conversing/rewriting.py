@@ -10,6 +10,7 @@ from itertools import product
 
 from graph.conversing.hand import REMARK
 from graph.extraction.script import read_script
+from graph.planning.patches import anchored
 from graph.reading.message import FENCE, SHEBANG
 from knowledge.errors import InputError
 from knowledge.job_parts import Patch
@@ -240,13 +241,15 @@ def rebased(hunks: Sequence[Hunk], before: str, after: str) -> tuple[Hunk, ...]:
 
 def as_patches(text: str, hunks: Sequence[Hunk]) -> tuple[Patch, ...]:
     """The hunks as patches, each with the neighbours that it has once those before it are in the text."""
-    rows, shift, found = text.split("\n"), 0, list[Patch]()
+    rows, shift, found = text.splitlines(), 0, list[Patch]()
+    end = len(rows)  # a hunk counts what stands behind the last line's end as a row, which no script has
     for one in sorted(hunks, key=lambda hunk: (hunk.first, hunk.last)):
-        a, b = one.first + shift, one.last + shift
-        above, below = rows[a - 1] if a else "", rows[b] if b < len(rows) else ""
-        found.append(Patch(tuple(rows[a:b]), one.new, above, below))
-        rows[a:b] = one.new
-        shift += len(one.new) - (b - a)
+        new = ("", *one.new) if one.first > end else one.new
+        new = new[:-1] if one.last > end and new[-1:] == ("",) else new
+        a, b = min(one.first, end) + shift, min(one.last, end) + shift
+        found.append(anchored(rows, a, b, new))
+        rows[a:b] = new
+        shift += len(new) - (b - a)
     return tuple(found)
 
 

@@ -20,16 +20,15 @@ def patches_between(before: str, after: str) -> tuple[Patch, ...]:
     """What was changed between two texts, each run of lines with the line above and below it."""
     old, new = before.splitlines(), after.splitlines()
     steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return tuple(
-        Patch(
-            tuple(old[a:b]),
-            tuple(new[c:d]),
-            old[a - 1] if a else "",
-            old[b] if b < len(old) else "",
-        )
-        for kind, a, b, c, d in steps
-        if kind != "equal"
-    )
+    return tuple(anchored(old, a, b, tuple(new[c:d])) for kind, a, b, c, d in steps if kind != "equal")
+
+
+def anchored(rows: Sequence[str], first: int, last: int, new: tuple[str, ...]) -> Patch:
+    """New lines for those rows, as a patch that finds its place again: beside empty lines alone none does, so the ones
+    above belong to it up to a line that says something."""
+    while first and not rows[first - 1].strip() and not "".join(rows[last : last + 1]).strip():
+        first, new = first - 1, (rows[first - 1], *new)
+    return Patch(tuple(rows[first:last]), new, rows[first - 1] if first else "", "".join(rows[last : last + 1]))
 
 
 def with_patches(plan: LaunchPlan, bundle: LaunchBundle, patches: Sequence[Patch]) -> tuple[LaunchPlan, LaunchBundle]:
