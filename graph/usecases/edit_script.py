@@ -14,7 +14,8 @@ from typing import Any
 
 from graph.debugging.remedies import request_of
 from graph.extraction.batch_numbers import on_other_ranks
-from graph.extraction.directives import DirectiveLine
+from graph.extraction.directive_tables import BY_SCHEDULER
+from graph.extraction.directives import DirectiveLine, option_of
 from graph.extraction.request import understand as read
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import record_of
@@ -30,6 +31,7 @@ from graph.planning.directives import (
     mail_options,
     signal_options,
 )
+from graph.planning.environment import opens_others
 from graph.planning.extras import in_words_of
 from graph.planning.fields import check_directive
 from graph.planning.gpus import kinds_named
@@ -337,11 +339,14 @@ def plain_value(value: object) -> str:
 
 def with_directive(text: str, word: Word, sign: str) -> str:
     """The text with a directive in the place of its like, joined to it, or behind the last of all."""
-    script = read_script(text)
+    script, scheduler = read_script(text), next(name for name, one in PREFIX.items() if one == sign)
+    sign = mark_of(script, scheduler)
     lines = (text if text.endswith("\n") else f"{text}\n").splitlines(keepends=True)
     if f"{sign} {word.text}" in (one.strip() for one in lines):
         return text
-    own = script.active.get(word.key.strip("-= ")) if sign == PREFIX["slurm"] else None
+    own = script.active.get(option_of(word.key.strip(" ="), BY_SCHEDULER[scheduler])[1])
+    if own and own.scheduler == scheduler and word.join is None and has_company(script, own):
+        return in_its_line(lines, own, word)
     keys = "|".join(map(re.escape, (word.key.strip(), *REPLACES.get(word.key, ()))))
     start = re.compile(rf"{re.escape(sign)}\s+(?:{keys})")
     at = own.line - 1 if own else next((n for n, line in enumerate(lines) if start.match(line)), None)
@@ -355,6 +360,32 @@ def with_directive(text: str, word: Word, sign: str) -> str:
         return text
     changed = f"{kept}{word.join}{word.join.join(missing)}" if word.join else f"{sign} {word.text}"
     return "".join([*lines[:at], f"{changed}\n", *lines[at + 1 :]])
+
+
+def mark_of(script: ReadScript, scheduler: Scheduler) -> str:
+    """What begins a directive: as the script has it (`#flux:`), since flux batch takes one form in a file and no other
+    (https://flux-framework.readthedocs.io/projects/flux-rfc/en/latest/spec_36.html)."""
+    raw = (one.raw for one in script.directives if one.active and one.scheduler == scheduler == "flux")
+    found = (re.match(r"#\W*flux:", one, re.I) for one in raw)
+    return next((one[0] for one in found if one), PREFIX[scheduler])
+
+
+def has_company(script: ReadScript, own: DirectiveLine) -> bool:
+    """Whether other options stand in the line of a directive."""
+    return any(one.line == own.line and one.option != own.option for one in script.directives)
+
+
+def in_its_line(lines: list[str], own: DirectiveLine, word: Word) -> str:
+    """The lines with one option's value changed, beside others in its line."""
+    row = lines[own.line - 1]
+    value = (
+        rf"[= ]\s*{re.escape(own.value)}"
+        if own.value and f"{own.written}{own.value}" not in row
+        else re.escape(own.value)
+    )
+    option = re.compile(rf"(?<!\S){re.escape(own.written)}{value}(?!\S)")
+    row = option.sub(lambda _: word.text, row, count=1)
+    return "".join([*lines[: own.line - 1], row, *lines[own.line :]])
 
 
 def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
@@ -700,10 +731,31 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
 
 
 def take_out(now: Edited, name: str) -> Edited:
-    given = rf"{re.escape(name)}(?:[= ]{WRITTEN_VALUE})?"
-    # Alone on a line of the command, it goes with its line.
-    text = re.sub(rf"\n[ \t]*{given}[ \t]*\\(?=\n)|[ \t]+{given}(?=\s|\\|$)", "", now.text, count=1)
-    return replace(now, text=text, says=(*now.says, f"{name} taken out")) if text != now.text else now
+    """The script without the first of that option that some command has, with its value; also out of a quoted list."""
+    for found in re.finditer(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", now.text):
+        head = now.text[now.text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if not head.lstrip().startswith("#"):
+            first, last = with_blanks(now.text, found.start(), end_of_option(now.text, found.end(), head))
+            return replace(now, text=now.text[:first] + now.text[last:], says=(*now.says, f"{name} taken out"))
+    return now
+
+
+def end_of_option(text: str, at: int, head: str) -> int:
+    """Where an option ends whose name ends there. head: its line before it, which tells whether a quote is open."""
+    quote = next((one for one in ('"', "'") if head.count(one) % 2), "")
+    value = rf"[= ](?!-(?![\d.]))[^\s{quote}\\]+" if quote else f"[= ]{WRITTEN_VALUE}"
+    given = re.compile(value).match(text, at)
+    return given.end() if given else at
+
+
+def with_blanks(text: str, first: int, last: int) -> tuple[int, int]:
+    """A stretch with the blanks that go with it; with its line, where that has nothing else."""
+    start = len(text[:first].rstrip(" \t"))
+    end = len(text) - len(text[last:].lstrip(" \t"))
+    rest = re.compile(r"\\?(?=\n|\Z)").match(text, end)
+    if text[start - 1 : start] == "\n" and rest:
+        return start - 1, rest.end()
+    return (first, end) if text[start - 1 : start] in ("(", '"', "'", "\n") else (start, last)
 
 
 def end_of_launch(text: str) -> int:
@@ -763,6 +815,11 @@ def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> 
         return replace(now, text=f"{now.text[: line.start()]}{changed}{now.text[end:]}", says=(*now.says, told))
     if not new:
         return now
+    if opens_others(new):
+        at = lines[0].start()
+        head = lines[0]["head"]
+        text = f"{now.text[:at]}{head}{new}\n{now.text[at:]}"
+        return replace(now, text=text, says=(*now.says, f"module {new} loaded before the others"))
     end = now.text.find("\n", lines[-1].end())
     at = lines[-1].end() if end < 0 or now.text[:end].endswith("\\") else end  # behind all that its line does
     text = f"{now.text[:at]}\n{lines[-1]['head'].strip()} {new}{now.text[at:]}"

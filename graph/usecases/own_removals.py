@@ -12,7 +12,7 @@ from dataclasses import replace
 from graph.extraction.script import read_script
 from graph.planning.directives import FORMS, PREFIX, Word, dependency, mail_options, signal_options
 from graph.planning.fields import shown
-from graph.usecases.edit_script import DIRECTIVES, MODULE, OFFLINE, OWN_FORMS, Edited, swap_module, take_out
+from graph.usecases.edit_script import DIRECTIVES, MODULE, OFFLINE, OWN_FORMS, Edited, mark_of, swap_module, take_out
 from graph.usecases.own_fields import (
     ACTIVATES,
     BESIDE,
@@ -96,7 +96,8 @@ def words_of(name: str, scheduler: Scheduler) -> Iterator[Word]:
 
 def without_directives(now: Edited, name: str, value: str, scheduler: Scheduler) -> Edited:
     """The script without the directives of a field; of one that shares its line with others, without its part."""
-    script, sign, before = read_script(now.text), PREFIX[scheduler], now
+    script, before = read_script(now.text), now
+    sign = mark_of(script, scheduler)
     options = DIRECTIVES[name] if name in ("account", "queue") else ()
     words = list(words_of(name, scheduler))
     if scheduler == "slurm":
@@ -160,7 +161,7 @@ def without_extra(now: Edited, value: str) -> Edited:
         raise InputError(ONE_BY_ONE.format("extra_directives"))
     scheduler = scheduler_of(now.text, "FILE")
     text = value.strip().removeprefix(PREFIX[scheduler]).strip()
-    return or_not_there(now, without_row(now, f"{PREFIX[scheduler]} {text}"), text)
+    return or_not_there(now, without_row(now, f"{mark_of(read_script(now.text), scheduler)} {text}"), text)
 
 
 def without_image(now: Edited, _: str) -> Edited:

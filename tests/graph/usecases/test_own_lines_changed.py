@@ -1,0 +1,76 @@
+"""A person's own script is changed in its own forms, wherever the options stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.conversing.orders import parts_of
+from graph.planning.request_fields import with_fields
+from graph.usecases.edit_script import Edited, take_out
+from graph.usecases.own_fields import put_field
+from graph.usecases.own_removals import take_field_out
+from knowledge.catalogue import catalogue
+from knowledge.errors import InputError
+from knowledge.types import JobRequest
+
+HEAD = "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --compile-like=no\n"
+
+
+def put(text: str, *fields: str, machine: str = "") -> Edited:
+    """The script with these fields, one after the other."""
+    wanted, now = with_fields(JobRequest(), fields), Edited(text, ())
+    for name in dict.fromkeys(one.partition("=")[0] for one in fields):
+        now = put_field(now, name, wanted, catalogue().clusters.get(machine), "own.sh")
+    return now
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('ARGS="--amp --lr 3e-4 --tf32"\nNAME="x"\n', 'ARGS="--lr 3e-4"\nNAME="x"\n'),
+        ("ARGS=(\n  --amp\n--tf32\n  --lr 3e-4\n)\n", "ARGS=(\n  --lr 3e-4\n)\n"),
+        ("ARGS=(--tf32 --lr 3e-4 --amp)\n", "ARGS=(--lr 3e-4)\n"),
+        ("python a.py \\\n  --amp \\\n  --lr 3e-4 --tf32\n", "python a.py \\\n  --lr 3e-4\n"),
+        ("# --amp\npython a.py --amp --tf32 | tee log\n", "# --amp\npython a.py | tee log\n"),
+    ],
+)
+def test_flags_go_out_of_where_they_stand(before: str, after: str) -> None:
+    assert take_out(take_out(Edited(HEAD + before, ()), "--amp"), "--tf32").text == HEAD + after
+
+
+def test_a_value_goes_with_its_option_in_quotes_too() -> None:
+    text = 'ARGS="--bs 4 --lr 3e-4"\nOTHER="--lr 7"\n'
+    assert take_out(Edited(text, ()), "--lr").text == 'ARGS="--bs 4"\nOTHER="--lr 7"\n'
+
+
+def test_several_flags_go_at_once() -> None:
+    assert parts_of("argument_edits", "!--amp --tf32 --x-y") == ("!--amp", "!--tf32", "!--x-y")
+    assert parts_of("argument_edits", "!--amp, --tf32") == ("!--amp", "--tf32")
+    assert parts_of("argument_edits", "!--amp --lr=3") == ("!--amp", "--lr=3")
+
+
+FLUX = "#!/bin/bash\n#flux: -N 2\n#flux: --job-name=old\n#flux: -t 2h\n\nflux run -N 2 -n 8 python a.py\n"
+
+
+def test_a_flux_script_keeps_its_own_mark_and_one_name() -> None:
+    now = put(FLUX, "job_name=new", "output=out.txt", "processes_per_node=4")
+    assert "#flux: --job-name=new\n" in now.text and now.text.count("job-name") == 1
+    assert "#flux: --output=out.txt\n" in now.text and "# flux:" not in now.text
+    assert take_field_out(put(FLUX, "output=out.txt"), "output", "", "own.sh").text == FLUX
+    spaced = put(FLUX.replace("#flux:", "# flux:"), "output=out.txt")
+    assert "# flux: --output=out.txt\n" in spaced.text and "#flux:" not in spaced.text
+
+
+def test_an_option_beside_others_in_its_line_leaves_them() -> None:
+    text = "#!/bin/bash\n#SBATCH --job-name=old --output=o.txt -t 1:00:00\nsrun -n 2 python a.py\n"
+    assert "#SBATCH --job-name=new --output=o.txt -t 1:00:00\n" in put(text, "job_name=new").text
+    short = text.replace("--job-name=old", "-J old")
+    assert "#SBATCH --job-name=new --output=o.txt -t 1:00:00\n" in put(short, "job_name=new").text
+
+
+def test_what_opens_a_hierarchy_goes_before_the_modules_of_an_own_script() -> None:
+    text = "#!/bin/bash\n#SBATCH -N 1\nmodule purge\nmodule load GCC OpenMPI\nsrun python a.py\n"
+    assert "module purge\nmodule load Stages/2026\nmodule load GCC OpenMPI\n" in put(text, "modules=Stages/2026").text
+    old = text.replace("load GCC", "load Stages/2024 GCC")
+    assert "module load Stages/2026 GCC OpenMPI\n" in put(old, "modules=Stages/2026").text
+    assert "module load GCC OpenMPI\nmodule load HDF5\n" in put(text, "modules=HDF5").text
