@@ -11,7 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from knowledge.cluster import walltime_seconds
-from knowledge.job_parts import MOST_STARTS
+from knowledge.job_parts import MOST_STARTS, LimitSignal
 from knowledge.types import LaunchBundle, LaunchPlan, PlannedProgram, SideFile
 from templates.bytecode import KeptTemplates
 from templates.configs import parallel_sizes, program_words, side_files, strategy_variables
@@ -157,6 +157,16 @@ def render_job(plan: LaunchPlan, name: str, submit: str = "") -> LaunchBundle:
         )
     )
     return LaunchBundle(name, script, (*side_files(plan), *plan.files), submit)
+
+
+def around_launch(signal: LimitSignal, requeue: bool) -> tuple[str, str]:
+    """What stands before and behind a launch of srun in the background that a signal before the limit reaches."""
+    plan = {"signal": signal, "requeue": requeue, "scheduler": "slurm", "launch": {"launcher": "srun"}}
+    before, after = (
+        environment().get_template(f"launch/{name}.j2").render(plan=plan) for name in ("warned", "awaited")
+    )
+    starts = f"# A job that gets nowhere is not put back for ever.\nMOST_STARTS={MOST_STARTS}\n" if requeue else ""
+    return starts + before.rstrip("\n") + "\n", f'{after.rstrip(chr(10))}\n(exit "$STATUS")\n'
 
 
 def keeps_status(plan: LaunchPlan) -> bool:

@@ -35,8 +35,8 @@ from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
 from knowledge.job_parts import Program
 from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Strategy
-from templates.parts import goes_on
 from templates.configs import parallel_sizes as parallel_sizes_told
+from templates.parts import goes_on
 from templates.quoting import shell_word
 
 MODEL_PLACEHOLDER = "YOUR_MODEL"
@@ -188,7 +188,8 @@ def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> Lau
         return decided
     on = any(goes_on(*two) for two in pairwise((*before, decided, *later)))
     well = "ended well, or however it ended where it goes on with the same run" if on else "ended well"
-    note = f"{1 + len(before) + len(later)} jobs: each starts when the one before {well}; the submit script sends them all."
+    many = 1 + len(before) + len(later)
+    note = f"{many} jobs: each starts when the one before {well}; the submit script sends them all."
     return replace(decided, jobs=tuple(later), jobs_before=tuple(before), notes=(*decided.notes, note))
 
 

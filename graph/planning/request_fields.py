@@ -121,9 +121,24 @@ def dependency(text: str) -> Dependency:
 
 
 def signal(text: str) -> LimitSignal:
-    """`USR1@300`."""
-    name, _, seconds = text.partition("@")
-    return LimitSignal(name.upper().removeprefix("SIG"), whole(seconds or "300"))
+    """`USR1@300`, with the unit or as a clock has it (`USR1@5min`, `TERM@00:05:00`), and as sbatch takes it (`B:`)."""
+    found = SIGNAL.fullmatch(text.strip())
+    if found is None:
+        name, _, seconds = text.partition("@")
+        return LimitSignal(name.upper().removeprefix("SIG"), whole(seconds or "300"))
+    parts = [int(one) for one in (found["clock"] or "0").split(":")]
+    clock = sum(part * 60**at for at, part in enumerate(reversed(parts)))
+    unit = {"h": 3600, "m": 60}.get((found["unit"] or "s")[0].lower(), 1)
+    counted = int(found["count"]) * unit if found["count"] else clock or 300
+    return LimitSignal(found["name"].upper().removeprefix("SIG"), counted)
+
+
+SIGNAL = re.compile(
+    r"(?:[BR]{1,2}:)?(?P<name>[A-Za-z][A-Za-z0-9]*)"
+    r"(?:\s*[@ ]\s*(?:(?P<clock>\d+(?::\d\d){1,2})"
+    r"|(?P<count>\d+)\s*(?P<unit>s|secs?|seconds?|m|mins?|minutes?|h|hours?)?))?",
+    re.I,
+)
 
 
 # Schedulers' own words for the events of a mail.

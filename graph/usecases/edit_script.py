@@ -76,7 +76,10 @@ JOINS = re.compile(
 )
 # Said of a change of nodes whose consequences the launch has.
 FOLLOWS = ", and the launch line's own counts with it"
-RESUMES = " (the program has to go on from its newest checkpoint by itself)"
+RESUMES = (
+    " (the program has to go on from its newest checkpoint by itself; a node's failure or a preemption puts the job "
+    "back, its time limit does so only with a signal that a handler acts on: give signal=USR1@SECONDS too)"
+)
 # Layers of a launch that hand a signal on.
 SILENT = frozenset(("apptainer", "singularity", "shifter", "numactl", "env", "exec", "time"))
 MAKES_FOLDER = " (make the folder first: mkdir -p {})"
@@ -265,7 +268,8 @@ def set_directives(now: Edited, edit: Set, scheduler: Scheduler, cluster: Cluste
                 continue  # it would end the shell, or torchrun, and no program hears it
             word = Word("--signal=", word.value)
         text = with_directive(now.text, word, PREFIX[scheduler])
-        first = MAKES_FOLDER.format(folder(edit)) if folder(edit) else RESUMES if edit.field == "requeue" else ""
+        alone = edit.field == "requeue" and "signal" not in read_script(now.text).active
+        first = MAKES_FOLDER.format(folder(edit)) if folder(edit) else RESUMES if alone else ""
         told = f"{word.value if word.join else word.text} set{first}"
         earlier = tuple(one for one in now.says if word.join or not one.startswith(word.key))
         now = replace(now, text=text, says=(*earlier, told)) if text != now.text else now

@@ -37,14 +37,16 @@ from graph.usecases.edit_script import (
     set_variable,
     swap_module,
     take_out,
+    traps,
     with_directive,
 )
 from graph.usecases.launch_counts import OTHER_STARTER, with_gpus
 from graph.usecases.own_arrays import put_array
 from graph.usecases.own_lines import AS_PATCH, NO_SCHEDULER, beside_launch, scheduler_of
+from graph.usecases.own_signals import held_signal, requeues, with_handler, without_handler
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.job_parts import ArgumentEdit
+from knowledge.job_parts import ArgumentEdit, LimitSignal
 from knowledge.types import JobRequest, Scheduler
 from templates.quoting import shell_word
 
@@ -94,10 +96,7 @@ NEW: Mapping[str, Mapping[Scheduler, str]] = {
     "gpus_per_node": {"slurm": "--gpus-per-node="},
 }
 WISHES = ("mail", "dependency", *FORMS, *OWN_FORMS)
-NO_TRAP = (
-    "nothing in the launch acts on {0}, which would end it: give it as a patch (trap 'kill -{0} $PID' {0}; the launch "
-    "with &; PID=$!; wait $PID twice), or port_script to its machine writes all of that"
-)
+OWN_HANDLER = "their own handler does not put the job back: it needs `scontrol requeue $SLURM_JOB_ID` at its end"
 LEFT_OUT = "extra_directives takes a line as the scheduler has it"
 SIGNALS = "give it as a patch: `timeout -s USR1 SECONDS` in front of the program"
 CORES: Mapping[Scheduler, str] = {
@@ -258,16 +257,39 @@ def put_wish(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | None
         text = with_directive(now.text, word, PREFIX[scheduler])
         return replace(now, text=text, says=(*now.says, f"{word.text} set")) if text != now.text else now
     value = getattr(wanted, name)
-    changed = set_directives(now, Set(name, value), scheduler, cluster)
+    bare = without_handler(now) if scheduler == "slurm" and name in ("signal", "requeue") else now
+    changed = set_directives(bare, Set(name, value), scheduler, cluster)
+    if scheduler == "slurm" and name in ("signal", "requeue") and value:
+        changed = heard(now, bare, changed, value)
     words = directive_words(Set(name, value), scheduler, cluster)
-    if changed is now and name == "signal" and scheduler == "slurm" and "--signal" not in now.text:
-        raise InputError(NO_TRAP.format(value.name))
     if changed is not now or value in (False, None) or any(word.value in now.text for word in words):
         return changed
     if words or scheduler in {**FORMS, **OWN_FORMS}.get(name, {}):
         raise InputError(f"{shown(str(value))} cannot stand in a directive; give it without blanks or quotes")
     near = {"signal": SIGNALS, "cpus_per_task": CORES.get(scheduler)}.get(name)
     raise InputError(f"{scheduler} has no option for {name}; {near or NEAREST.get(name, LEFT_OUT)}")
+
+
+def heard(now: Edited, bare: Edited, changed: Edited, value: LimitSignal | bool) -> Edited:
+    """The script in which the signal before the limit is acted on, and the job put back where that is asked for too.
+
+    bare: the script without our handler, where it has one; changed: that with the field's directive. Raises InputError
+    where nothing in the launch would hear the signal.
+    """
+    signal = value if isinstance(value, LimitSignal) else held_signal(changed.text)
+    by_itself = bare is now and changed is not now and not requeues(changed.text)
+    if signal is None or by_itself:
+        return changed  # there is none, or Slurm itself brings it to the program
+    if traps(changed.text, signal.name):
+        puts_back = not requeues(changed.text) or "scontrol requeue" in changed.text
+        return changed if puts_back or changed is now else replace(changed, says=(*changed.says, OWN_HANDLER))
+    try:
+        made = with_handler(changed, signal)
+    except InputError as error:
+        if changed is now:
+            raise
+        return replace(changed, says=(*changed.says, f"not done: the job is not put back at its limit: {error}"))
+    return now if made.text == now.text else made
 
 
 def put_variables(now: Edited, wanted: JobRequest) -> Edited:

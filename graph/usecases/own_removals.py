@@ -24,6 +24,7 @@ from graph.usecases.own_fields import (
     WISHES,
 )
 from graph.usecases.own_lines import AS_PATCH, scheduler_of
+from graph.usecases.own_signals import held_signal, with_handler, without_handler
 from knowledge.errors import InputError
 from knowledge.job_parts import DEPENDENCY_KINDS, Dependency, LimitSignal, Mail
 from knowledge.types import Scheduler
@@ -46,6 +47,11 @@ def take_field_out(now: Edited, name: str, value: str, file: str) -> Edited:
         raise InputError(NEEDED)
     if name == "processes_per_node" and PER_NODE.search(re.sub(r"(?m)^#.*", "", now.text)):
         raise InputError("the launch counts them: give another number")
+    if name in ("signal", "requeue"):
+        signal, bare = held_signal(now.text), without_handler(now)
+        if bare is not now and signal:
+            left = without_directives(bare, name, "", "slurm")
+            return left if name == "signal" else with_handler(left, signal)
     if name in DIRECTIVES or name in WISHES or name == "processes_per_node":
         shares = name in ("account", "queue", "constraint", "nodelist", "exclude_nodes")
         return without_directives(now, name, value if shares else "", scheduler_of(now.text, file))

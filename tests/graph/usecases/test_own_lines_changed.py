@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from graph.conversing.orders import parts_of
@@ -74,3 +76,39 @@ def test_what_opens_a_hierarchy_goes_before_the_modules_of_an_own_script() -> No
     old = text.replace("load GCC", "load Stages/2024 GCC")
     assert "module load Stages/2026 GCC OpenMPI\n" in put(old, "modules=Stages/2026").text
     assert "module load GCC OpenMPI\nmodule load HDF5\n" in put(text, "modules=HDF5").text
+
+
+PLAIN = "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -t 04:00:00\n\nsrun -n 8 python run.py --bs 4 > log.txt\necho done\n"
+RANKS = PLAIN.replace("python run.py", "torchrun --nnodes 2 run.py")
+
+
+@pytest.mark.parametrize("text", [PLAIN, RANKS])
+@pytest.mark.parametrize("order", [("requeue=yes", "signal=USR1@2min"), ("signal=USR1@120", "requeue=yes")])
+def test_a_job_that_is_put_back_hears_its_signal(text: str, order: tuple[str, str]) -> None:
+    now = put(text, *order)
+    for line in ("#SBATCH --requeue", "#SBATCH --signal=B:USR1@120", "#SBATCH --open-mode=append", "trap warn USR1"):
+        assert now.text.count(f"{line}\n") == 1, line
+    assert "scontrol requeue" in now.text and now.text.index("put_back() {") < now.text.index("srun -n 8")
+    assert "> log.txt &\nLAUNCHED=$!" in now.text and now.text.endswith('(exit "$STATUS")\necho done\n')
+    assert ('trap "tell $!" USR1' in now.text) == (text == RANKS)
+    assert subprocess.run(["bash", "-n"], input=now.text, text=True, capture_output=True).stderr == ""
+    alone = take_field_out(now, "requeue", "", "own.sh")
+    assert "scontrol requeue" not in alone.text and "trap warn USR1" in alone.text
+    assert take_field_out(alone, "signal", "", "own.sh").text == text
+
+
+def test_a_signal_of_torchrun_is_handed_on_and_another_lead_time_is_kept() -> None:
+    now = put(RANKS, "signal=B:USR1@120", "requeue=yes")
+    later = put(now.text, "signal=USR1@600")
+    assert "--signal=B:USR1@600" in later.text and "(sleep 570; put_back)" in later.text
+
+
+def test_a_launch_that_nobody_knows_is_told_of() -> None:
+    text = PLAIN.replace(
+        "srun -n 8 python run.py --bs 4 > log.txt", "for i in 1 2; do srun python run.py | tee l; done"
+    )
+    now = put(text, "signal=USR1@120", "requeue=yes")
+    assert "trap" not in now.text and any("not put back at its limit" in one for one in now.says)
+    with pytest.raises(InputError, match="patch"):
+        put(RANKS.replace("srun -n 8 torchrun", "bash -c 'srun torchrun").replace(" > log.txt", "'"), "signal=USR1@120")
+    assert any("time limit" in one for one in put(PLAIN, "requeue=yes").says)
