@@ -344,7 +344,9 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
     told = hand.adopt(made_of(hand.now(), Paste(made, text), *keys))
     hand.set(request=replace(hand.request, machine=request.machine, site_words=request.site_words))
     hand.set(left_to_us=tuple(Assumption(name, str(getattr(asked, name)), UNSAID) for name in open_))
-    values = {name: given[name] for name in SIZED if name in given and (name, given[name]) != ("strategy", "none")}
+    values = {name: given[name] for name in SIZED if name in given}
+    if asked.strategy is None:  # a program's own matter, which no line of a text has to tell
+        values.pop("strategy", None)
     others = [name for name, value in values.items() if str(getattr(asked, name, None)) != str(value)]
     return "\n".join([told, *(NOT_FIELD.format(one, in_short(given[one]), IN_TEXT) for one in others)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import chain, combinations, islice
@@ -178,10 +179,16 @@ def is_open(hand: Hand, request: JobRequest, start: State) -> bool:
 
 def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State) -> bool:
     """Whether another value would make another script, or none: then this one is in it, as what is usual anyhow."""
-    other = another(name, getattr(request, name))
-    if other is None:
-        return False
-    varied = replace(request, **{name: other})  # type: ignore[arg-type]
+    value = getattr(request, name)
+    others = [another(name, value)]
+    draft = done["draft"].script if done["draft"] else ""
+    if type(value) is int and value > 1 and re.search(rf"(?<!\d){value}(?!\d)", draft):
+        others.append(value // 2)  # one more may be more than there is, where the number stands as it was given
+    return any(one is not None and differs(hand, replace(request, **{name: one}), start, done) for one in others)
+
+
+def differs(hand: Hand, varied: JobRequest, start: State, done: State) -> bool:
+    """Whether another request makes another script, or none."""
     if is_open(hand, varied, start):
         return True
     changed = written(State(**{**start, "request": varied}), hand.context)

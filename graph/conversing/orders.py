@@ -20,6 +20,7 @@ from graph.extraction.request import understand
 from graph.extraction.script_record import understand_script
 from graph.extraction.walltime import clock
 from graph.planning.directives import SUBMITS
+from graph.planning.queues import CALLED
 from graph.planning.request_fields import FIELDS, with_fields
 from graph.planning.steps import shell_line
 from graph.reading.own_machine import running, scheduler_told
@@ -94,7 +95,9 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and not (name == "gpus_per_node" and whole_nodes_said(hand, now, words))
         and not (name == "gpus_per_node" and charged_whole(hand, now))  # more of a node costs nothing there
         and not (name == "queue" and goes_with_size(hand, before, now, words))
-        and not (name == "queue" and is_kind_said(hand, now, value, words))
+        and not (
+            name == "queue" and (is_kind_said(hand, now, value, words) or is_purpose_said(hand, now, value, words))
+        )
         and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
         and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
         and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
@@ -158,6 +161,14 @@ def is_kind_said(hand: Hand, request: JobRequest, queue: str, words: str) -> boo
 
     new = kinds(queue) - kinds(hand.request.queue or cluster.default_queue.id)
     return any(re.search(rf"(?i)(?<![A-Za-z\d]){one}(?!\d)", words) for one in new)
+
+
+def is_purpose_said(hand: Hand, request: JobRequest, queue: str, words: str) -> bool:
+    """Whether words name what a queue is for: `the debug queue` where it is called otherwise."""
+    cluster = described(hand, request)
+    found = cluster.queue(queue) if cluster else None
+    called = CALLED.get(found.purpose) if found and found.purpose else None
+    return called is not None and re.search(rf"(?i)\b(?:{called}) (?:queue|partition|qos|nodes)\b", words) is not None
 
 
 def asked_in(text: str) -> JobRequest:

@@ -19,8 +19,8 @@ Stopped = Literal["end", "length", "time", "stop"]
 Schema = Mapping[str, Any]
 # A rough guess that errs on the safe side for logs, which are full of numbers and signs.
 LETTERS_PER_TOKEN = 2.7
-# What would end the part of a prompt that holds data.
-FENCES = re.compile(r"<{3,}|>{3,}")
+# What would end the part of a prompt that holds data, or begin another; `<<< "$x"` inside a line is a here-string.
+FENCES = re.compile(r"(?m)^<{3,}|<{3,}(?![ \t]?[\"'$])|>{3,}")
 
 
 class ModelError(UnavailableError):

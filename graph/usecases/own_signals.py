@@ -13,7 +13,7 @@ from dataclasses import replace
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.shell_tree import parse
 from graph.planning.directives import PREFIX, Word
-from graph.usecases.edit_script import SILENT, Edited, with_directive
+from graph.usecases.edit_script import RESUMES, SILENT, Edited, with_directive
 from knowledge.errors import InputError
 from knowledge.job_parts import LimitSignal
 from templates.render import around_launch
@@ -65,7 +65,8 @@ def with_handler(now: Edited, signal: LimitSignal) -> Edited:
         text = with_directive(text, word, PREFIX["slurm"])
     then = ", and puts the job back once that has saved" if again else ""
     told = f"B:{signal.name}@{signal.seconds} set: a handler hands it to the program{then}"
-    return replace(now, text=text, says=(*now.says, told, "--open-mode=append set"))
+    earlier = (one.replace(RESUMES, "") for one in now.says if not one.startswith("--signal="))
+    return replace(now, text=text, says=(*earlier, told, "--open-mode=append set"))
 
 
 def without_handler(now: Edited) -> Edited:
