@@ -14,7 +14,7 @@ MailEvent = Literal["begin", "end", "fail", "limit"]
 # active: it is entered before the job is submitted, and handed on.
 EnvironmentKind = Literal["conda", "venv", "uv", "module", "container", "edf", "uenv", "active"]
 # What starts the processes, where somebody says it: the machine's launcher with a task each, or torchrun on each node.
-Starter = Literal["torchrun", "srun", "mpirun", "mpiexec", "jsrun", "flux", "ibrun"]
+Starter = Literal["torchrun", "srun", "mpirun", "mpiexec", "jsrun", "lrun", "flux", "ibrun"]
 ContainerRuntime = Literal["apptainer", "singularity", "podman-hpc", "shifter", "pyxis", "enroot", "edf"]
 Precision = Literal["bf16", "fp16", "fp32", "fp8"]
 EditKind = Literal["add", "set", "remove"]

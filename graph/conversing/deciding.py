@@ -96,7 +96,8 @@ def decide(
     dropped = not_done(hand, given or {}, request, State(**{**start, "request": request}), done)
     told_of = [NOT_DONE.format(name, value) for name, value in dropped]
     if draft == kept.get("bundle") and not kept.get("own"):
-        return "\n".join(told_of) or SAME
+        so = [f"{one.field}={one.value}: {one.why}" for one in outcome.assumptions if one.field in (given or {})]
+        return "\n".join([*told_of, *so]) or SAME
     if bad := dangerous(draft.script):
         raise InputError(f"not written: {bad}")
     # What was chosen before is told no more once the person says it, or something else.

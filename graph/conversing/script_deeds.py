@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from graph.conversation import history
@@ -59,6 +60,8 @@ NO_SCRIPT_FILE = "{} is no script: give its text, whole, in your answer, with it
 IN_ANSWER = "changed in this thread; show the person what is new in {}:\n{}"
 # Of our script's working lines so many stand in a text that is a changed copy of it.
 SAME_SCRIPT = 0.6
+# From this likeness on a name that no file has is rather a slip of one that there is.
+SLIP = 0.85
 PLACES = {1: "first", 2: "second", 3: "third"}
 
 
@@ -127,7 +130,8 @@ class ScriptDeeds:
             raise InputError(NO_SCRIPT)
         if file and not hand.is_file(file):
             whole = text.startswith("#!") and purpose != "trial"  # a script of its own changes no other
-            is_new = whole or purpose == "order" or hand.may_be_new(file)
+            copies = bool(patch) and purpose != "trial" and not get_close_matches(file, hand.names(), 1, SLIP)
+            is_new = whole or purpose == "order" or copies or hand.may_be_new(file)
             return self.beside(file, fields or {}, patch, text, is_new=is_new)
         if not changes and not file:
             raise InputError("give fields, a patch or a text")

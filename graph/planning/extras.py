@@ -380,7 +380,7 @@ def shares(
     return main, tuple(replace(one, wait_port=None) if one.helper else one for one in others)
 
 
-# Endings that only a file has. sbcast copies one file (sbatch's sbcast(1)); a folder goes by cp.
+# Endings that only a file has. sbcast copies one file (https://slurm.schedmd.com/sbcast.html); a folder goes by cp.
 ONE_FILE = re.compile(
     r"\.(?:tar|tgz|tbz2|txz|gz|bz2|xz|zst|zip|7z|h5|hdf5|nc|npz|npy|pth?|ckpt|bin|safetensors|gguf|parquet|arrow|feather"
     r"|csv|tsv|jsonl?|txt|sif|simg|sqsh|sqfs|img|mdb|sqlite3?|tfrecords?|pkl|pickle|root|idx)$",

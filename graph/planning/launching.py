@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from graph.planning.counting import Count
@@ -113,19 +114,27 @@ def choose_launch(
         fitting[:1] = [as_ranks(form) for form in fitting[:1]]
     if not fitting:
         return Refusal(f"How to start {style.framework} on {cluster.title} ({node.id}) is not known here.", "No form.")
-    chosen = as_wished(fitting, wished, cluster) if wished else fitting
+    wrapped = WRAPS.get(wished) if wished else None
+    base = wrapped if any(form.launcher == wrapped for form in fitting) else wished
+    chosen = as_wished(fitting, base, cluster) if base else fitting
     if isinstance(chosen, Refusal):
         return chosen
     fitting = chosen
+    told = (Assumption("launcher", base, WRITTEN_BARE.format(wished)),) if base and base != wished else ()
     software = node.software or cluster.software.get(style.framework) or cluster.software["default"]
     workers = one_task_kind(style, counted, said=bool(wished or processes))
     if workers is None:
-        return LaunchChoice(fitting[0], software)
+        return LaunchChoice(fitting[0], software, told)
     if workers == "ray" and cluster.scheduler == "lsf":
         says = f"{style.framework} over several nodes is not written for LSF ({cluster.title})."
         why = "Its batch script runs on a launch node, where no driver belongs."
         return Refusal(says, why, None, (Alternative("one node", (("nodes", 1), ("total_gpus", None))),))
-    return LaunchChoice(for_one_task(fitting, workers, cluster), software)
+    return LaunchChoice(for_one_task(fitting, workers, cluster), software, told)
+
+
+# A site's own front of another launcher: LLNL's lrun (notes of knowledge/clusters/lassen.yaml).
+WRAPS: Mapping[Starter, Starter] = {"lrun": "jsrun"}
+WRITTEN_BARE = "{} only calls it; its options say outright which tasks, cores and GPUs a node gives"
 
 
 def as_wished(forms: list[LaunchForm], wished: Starter, cluster: Cluster) -> list[LaunchForm] | Refusal:

@@ -181,7 +181,8 @@ class Apart:
 
 def name_above(line: str, script: str) -> str:
     """The file's name in the line right above a script: the one that it ends on, or the only one."""
-    names = [one for one in SCRIPT_FILE.finditer(line) if f"bash {one['name']}" not in script]
+    runs = lines_that_run(script)
+    names = [one for one in SCRIPT_FILE.finditer(line) if one["name"] not in runs]
     ends = [one["name"] for one in names if not re.search(r"\w", line[one.end() :])]
     return ends[0] if ends else names[0]["name"] if len(names) == 1 else ""
 
@@ -193,9 +194,14 @@ def told_name(text: str, script: str) -> str:
     around = "\n".join(row for row in text.splitlines() if row.strip() not in inside_)
     sure = dict.fromkeys(one["name"] for one in SUBMITTED.finditer(text))
     named = sure or dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(around))
-    runs = "\n".join(row for row in script.splitlines() if not row.lstrip().startswith("#") and "<<" not in row)
+    runs = lines_that_run(script)
     found = [one for one in named if one not in runs]
     return found[0] if len(found) == 1 else ""
+
+
+def lines_that_run(script: str) -> str:
+    """The lines in which a script runs or sources a file: what they name is another file than the script."""
+    return "\n".join(row for row in script.splitlines() if not row.lstrip().startswith("#") and "<<" not in row)
 
 
 def take_apart(text: str, attachments: Sequence[Attachment] = ()) -> Message:

@@ -102,7 +102,7 @@ POINTS = re.compile(
     r"(?:\b(?:on|at|from|to|onto|for|auf|von|nach|sur|en|su|de|da|em|machine|cluster|system|supercomputer|host|target)|[:=@>])\s*(?:the\s+|is\s+)?[\"']?$"
 )
 LEADS = re.compile(
-    r"\s*(?:[,:;/|]|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
+    r"\s*(?:[,:;/|(]|\.\s+\d|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
 )
 LAUNCHERS = (
     "jsrun",

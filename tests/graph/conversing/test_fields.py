@@ -218,7 +218,7 @@ def test_a_file_without_a_scheduler_is_told_how_it_becomes_a_job() -> None:
          ("--tags 'a;b,c' --wd 0.1",), "-C gpu"),
         (IMAGE, {"variables": {"A": "1", "B": "x y"}, "processes_per_node": 4},
          ("export A=1\nexport B='x y'\nsrun", "#SBATCH --ntasks-per-node=4"), ""),
-        (IMAGE, {"requeue": "yes", "signal": "USR1@300"}, ("--requeue", "--signal=USR1@300"), ""),
+        (IMAGE, {"requeue": "yes", "signal": "USR1@300"}, ("--requeue", "--signal=B:USR1@300", "scontrol requeue"), ""),
         (IMAGE, {"constraint": "=gpu&hbm80g"}, ("--constraint=gpu&hbm80g\n",), "gpu&gpu"),
         (IMAGE, {"constraint": "gpu&hbm80g"}, ("-C gpu&hbm80g\n",), "gpu&gpu"),
         (PBS, {"modules": "!conda"}, ("\nconda activate base",), "module"),

@@ -53,3 +53,44 @@ def test_a_second_launch_is_put_behind_the_first() -> None:
     thread.player.moves = [call("edit_script", fields={"walltime": "00:50:00"}), "Done."]
     thread.say("50 minutes")
     assert thread.script.count(second) == 1 and "walltime=00:50:00" in thread.script
+
+
+OWN = """#!/bin/bash
+#SBATCH -A bdxx-delta-gpu
+#SBATCH -p gpuA100x4
+#SBATCH -N 1
+#SBATCH --gpus-per-node=4
+#SBATCH -t 08:00:00
+source ./paths_here.sh
+srun python own.py --bs 128
+"""
+
+
+def test_a_script_is_not_called_as_a_file_that_it_sources() -> None:
+    thread = Thread(Player("Read."))
+    thread.say(f"this one reads /work/me/paths_here.sh first\n```bash\n{OWN}```")
+    assert thread.state["own"].name != "paths_here.sh"
+    named = Thread(Player("Read."))
+    named.say(f"this is night.sh\n```bash\n{OWN}```")
+    assert named.state["own"].name == "night.sh"
+
+
+def test_a_patch_under_a_new_name_makes_a_copy() -> None:
+    thread = Thread(Player("Read."))
+    thread.say(f"this is night.sh\n```bash\n{OWN}```")
+    patch = [{"old": "--bs 128", "new": "--bs 64"}]
+    thread.player.moves = [call("edit_script", file="small.sh", patch=patch), "Done."]
+    thread.say("please with 64 a step too")
+    assert "small.sh" in told(thread) and "--bs 64" in thread.script
+    thread.player.moves = [call("edit_script", file="nigth.sh", patch=patch), "Done."]
+    thread.say("and 64 there")
+    assert "no file 'nigth.sh'" in told(thread)
+
+
+def test_a_machine_with_its_scheduler_behind_it_heads_a_request() -> None:
+    thread = Thread(Player("Here.\n\n[[rules]]"))
+    thread.say("Lassen (LSF). 8 nodes, pytorch ddp, own.py, account guests, 2 hours")
+    assert "jsrun" in thread.script and "mpirun" not in thread.script
+    thread.player.moves = [call("edit_script", fields={"launcher": "lrun"}), "Done."]
+    thread.say("start it with lrun")
+    assert "lrun only calls it" in told(thread) and "jsrun" in thread.script
