@@ -185,7 +185,8 @@ def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State
     draft = done["draft"].script if done["draft"] else ""
     if type(value) is int and value > 1 and re.search(rf"(?<!\d){value}(?!\d)", draft):
         others.append(value // 2)  # one more may be more than there is, where the number stands as it was given
-    return any(one is not None and differs(hand, replace(request, **{name: one}), start, done) for one in others)
+    varied = (replace(request, **{name: one}) for one in others if one is not None)  # type: ignore[arg-type]
+    return any(differs(hand, one, start, done) for one in varied)
 
 
 def differs(hand: Hand, varied: JobRequest, start: State, done: State) -> bool:
