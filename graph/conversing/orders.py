@@ -298,16 +298,14 @@ def is_other_form(before: str | None, now: Any) -> bool:
 NEXT_EDIT = re.compile(r"""[,;\s]\s*(?=[!=]?--?[A-Za-z])(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
 
 
-# `!--amp --compile`: a flag without a value that stands right behind one that goes.
-GOES_TOO = re.compile(r"(?P<gone>!--?[A-Za-z][\w.-]*)[ \t]+(?=--?[A-Za-z][\w.-]*(?:[\s,;]|$))")
+# `!--amp --compile`: flags without a value that stand right behind one that goes.
+GOES_TOO = re.compile(r"!--?[A-Za-z][\w.-]*(?:[ \t]+--?[A-Za-z][\w.-]*(?=[\s,;]|$))+")
 
 
 def parts_of(name: str, value: Any) -> tuple[str, ...]:
     """What is set one after the other: a list's parts each by itself, else the whole in one text."""
     if name == "argument_edits" and isinstance(value, str):
-        text = value.strip()
-        while (both := GOES_TOO.sub(r"\g<gone> !", text)) != text:
-            text = both
+        text = GOES_TOO.sub(lambda found: re.sub(r"[ \t]+-", " !-", found[0]), value.strip())
         return tuple(NEXT_EDIT.split(text))
     if not isinstance(value, tuple):
         return (str(value),)

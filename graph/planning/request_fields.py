@@ -216,8 +216,9 @@ PLACED = re.compile(
 def binds(text: str) -> tuple[str, ...]:
     """`SOURCE:TARGET[:ro]`, a folder alone, or a pair that names both: `/a at /b`, `source=/a,target=/b`."""
     text = NAMED_PLACES.sub(r"\g<source>:\g<target>", text)
-    parts = (part.strip() for part in text.split(","))
-    return tuple(PLACED.sub(r"\g<source>:\g<target>", part) for part in parts if part)
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    found = [PLACED.fullmatch(part) for part in parts]
+    return tuple(f"{two['source']}:{two['target']}" if two else one for one, two in zip(parts, found, strict=True))
 
 
 READERS: Mapping[Any, Callable[[str], Any]] = {
