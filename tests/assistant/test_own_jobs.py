@@ -83,7 +83,7 @@ def says(settings: Settings, *messages: str) -> str:
 
 def test_why_my_jobs_wait_is_asked_here_and_none_is_left_out(login_node: Path, settings: Settings) -> None:
     told = says(settings, "why is my job pending?")
-    assert "It asks for 9 nodes; the limit is 4." in told
+    assert "It asks for 9 nodes; gpu gives one job at most 4" in told
     assert "scontrol release 23" in told and "scancel 24" in told
     assert "Waiting for other reasons: 22 (`Priority`)" in told
 
@@ -121,7 +121,7 @@ def test_it_is_the_job_until_the_talk_is_of_a_script(login_node: Path, settings:
 
 @pytest.mark.parametrize("words", ["why doesn't my job run?", "what is holding my job?", "my job is still pending"])
 def test_a_wait_in_other_words(login_node: Path, settings: Settings, words: str) -> None:
-    assert "It asks for 9 nodes; the limit is 4." in says(settings, words)
+    assert "It asks for 9 nodes; gpu gives one job at most 4" in says(settings, words)
 
 
 @pytest.mark.parametrize(

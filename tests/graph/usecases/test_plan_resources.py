@@ -102,7 +102,7 @@ def test_amounts_are_read(text: str, wanted: dict[str, object]) -> None:
 
 def test_a_slow_network_is_warned_of_with_what_lifts_it() -> None:
     slow, fast = (words(ask(f"7B full finetune on {n} nodes of {m}")) for n, m in ((8, "delta a100"), (8, "abci3")))
-    assert "network will hold it up" in slow and "no_sync" in slow
+    assert "network will hold it up" in slow and "What lifts it: fewer nodes" in slow
     assert "hold it up" not in fast
 
 
