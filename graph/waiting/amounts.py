@@ -60,7 +60,9 @@ def spoken_amount(of: str, value: float) -> str:
     """`4 GPUs`, `1 node`, `900 GB of memory`, `2 days`."""
     if of == "time":
         return spoken_time(value)
-    if of in ("mem", "core-mem"):
+    if of == "core-mem":  # set and printed in MB: rounded to GB, what is just above the limit looks equal to it
+        return f"{value / 2**20:,.0f} MB of memory"
+    if of == "mem":
         return f"{value / 2**30:.4g} GB of memory"
     noun = noun_of(of)
     return f"{value:,.10g} {noun.removesuffix('s') if value == 1 else noun}"
@@ -184,6 +186,7 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
         GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE"))
         or ASKED_GPUS.search(case.text)
         or re.search(r"num=(\d+)", printed("Requested GPU"))
+        or re.search(r"^(\d+)$", printed("GPU_NUM"))
     )
     script = {option: found[1] for option in OPTIONS if (found := re.search(rf"{option}[= ](\d[\w.]*)", case.text))}
     chunk = PBS_CHUNK.search(case.text) if case.job.scheduler == "pbs" else None
@@ -200,7 +203,16 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
     }
     asked = {of: value for of, text in texts.items() if (value := amount(of, text))}
     whole = held_by(case.job) if case.job.nodes == 1 else {}
-    return {of: value for of, value in whole.items() if of in texts} | asked
+    return with_a_core(case, {of: value for of, value in whole.items() if of in texts} | asked)
+
+
+def with_a_core(case: WaitCase, asked: dict[str, float]) -> dict[str, float]:
+    """The memory of one core too: as the person tells it, else the job's memory divided among its cores."""
+    from graph.waiting.limits_said import on_a_core_said
+
+    whole = held_by(case.job)
+    told = on_a_core_said(case) or (whole["mem"] / whole["cpu"] if whole.get("mem") and whole.get("cpu") else None)
+    return {"core-mem": told, **asked} if told else asked
 
 
 SUBMITS = re.compile(r"#SBATCH|\b(?:sbatch|srun|salloc)\b")

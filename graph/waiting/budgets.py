@@ -20,9 +20,29 @@ UNUSED = {"minutes": "what is used of it is not shown", "run-minutes": "what run
 
 def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
     """Size x time beside what is left of a budget (or of what running jobs may have together still to run)."""
+    if is_spent(limit):
+        return spent(case, limit)
     if asked is None:
         return left_alone(limit)
     return enough(case, limit, asked) if asked <= left_of(limit) else too_little(case, limit, asked)
+
+
+def is_spent(limit: LimitSeen) -> bool:
+    """Whether all of a budget is used; of what running jobs may still take, it comes back by itself."""
+    return limit.counts == "minutes" and limit.per != "job" and limit.left == 0
+
+
+def spent(case: WaitCase, limit: LimitSeen) -> WaitingNote:
+    """Nothing is left: no size and no time fits, so neither is advised."""
+    scale = scale_of(limit)
+    numbers = f"{limit.used:,.0f} of {limit.most:,.0f} minutes ({whole(limit.most / scale)} {unit_of(limit.of)})"
+    says = f"Used are {numbers}: " if limit.used and scale == 60 else ""
+    says += "no shorter or smaller job fits; it starts only when the budget is renewed or raised, or charged elsewhere."
+    command = "scontrol update jobid=<JOBID> Account=<OTHER_ACCOUNT>" if case.job.scheduler == "slurm" else ""
+    other = Step("charge it to another account, if you have one", command)
+    return WaitingNote(
+        f"{says[0].upper()}{says[1:]}", instead="the time budget of the account is used up", do=(other,), only=True
+    )
 
 
 def is_in_all(limit: LimitSeen) -> bool:

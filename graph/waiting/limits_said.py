@@ -28,7 +28,7 @@ def compiled(text: str) -> re.Pattern[str]:
 
 ON_A_NODE, IN_ALL = (tuple(map(compiled, tables()[name])) for name in ("on_a_node", "in_all"))
 # In the order of the table.
-ALLOWED, PER_WHO, PAIR, REQUEST, EACH, HOURS_SAID, STILL_LEFT, CLAUSE, NEEDS, ASKS, USED, IDLE_SAID = map(
+ALLOWED, PER_WHO, PAIR, REQUEST, EACH, ONE_RUNS, ON_A_CORE, HOURS_SAID, STILL_LEFT, CLAUSE, NEEDS, ASKS, USED, IDLE_SAID = map(
     compiled, tables()["told_amounts"].values()
 )
 
@@ -48,6 +48,12 @@ def hours_left_said(case: WaitCase) -> tuple[float, str] | None:
 def on_a_node_said(case: WaitCase, of: str) -> float | None:
     """What the person says that one node has of it."""
     return next((one.most for one in sizes_said(case) if one.per == "node" and one.of == of), None)
+
+
+def on_a_core_said(case: WaitCase) -> float | None:
+    """The memory that the person says one core is to have."""
+    told = (read(found, "") for found in ON_A_CORE.finditer(sentences(case)))
+    return next((value for of, value in told if of == "mem" and value), None)
 
 
 def sizes_said(case: WaitCase) -> Iterator[LimitSeen]:
@@ -96,9 +102,13 @@ def used_by_each(case: WaitCase, of: str) -> float | None:
 def each_said(case: WaitCase, of: str) -> tuple[int, float]:
     """How many running jobs the person tells of, and what each has; 0 and 0: it is not told."""
     found = EACH.search(sentences(case))
-    name, value = read(found, of) if found else ("", 0.0)
+    if not found:  # `I have one job running with 192 cores`
+        one = ONE_RUNS.search(sentences(case))
+        name, value = read(one, "") if one else ("", 0.0)
+        return (1, value) if one and name == of and value else (0, 0.0)
+    name, value = read(found, of)
     spelled = ("two", "three", "four", "five", "six")
-    if not found or name != of:
+    if name != of:
         return 0, 0.0
     count = found["jobs_of"].lower()
     return (spelled.index(count) + 2 if count in spelled else int(count)), value

@@ -6,6 +6,7 @@ side, and what does not fit is said with its numbers. Which resource the reason 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -200,7 +201,10 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
         free = limit.most if left is None else left
         fill = {"N": f"{free:g}"} if limit.of != "jobs" and free >= 1 else {}
         fill |= {"MAXTIME": slurm_time(limit.most)} if limit.of == "time" else {}
-        return WaitingNote(f"The limit is {allowed}{now}.", fill)
+        jobs, each = each_said(case, limit.of) if not running_of(case, limit.per) else (0, 0.0)
+        ends = f" It can start when one of your {jobs} jobs ends, if it needs no more than " if jobs > 1 else ""
+        ends += f"{spoken_amount(limit.of, free + each)} itself." if ends else ""
+        return WaitingNote(f"The limit is {allowed}{now}.{ends}", fill)
     request = f"It asks for {spoken_amount(limit.of, asked)}; the limit is {most}{now}"
     if left is None or left >= asked:
         # What it asks for is below the limit: it is the others that hold it, not its own size.
@@ -208,7 +212,8 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
     do = fits(case, limit.of, left, asked) if left else ()
     smaller = others_that_fit(case, limit, left)
     jobs, each = each_said(case, limit.of) if not running_of(case, limit.per) else (0, 0.0)
-    smaller += " The end of one of them is enough." if jobs and each >= asked - left else ""
+    one = "that one" if jobs == 1 else "one of them"
+    smaller += f" The end of {one} is enough." if jobs and each >= asked - left else ""
     says = (
         f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left, "
         f"{bare_amount(limit.of, asked - left)} short.{smaller}"
@@ -411,5 +416,16 @@ def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
         for of, one in over.items()
     )
     # All of it in one step: with only one of them mended it is refused again.
-    do = Step(f"ask for at most {listed([most_of_a_node(case, one) for one in over.values()])}, {AGAIN}")
-    return replace(notes[0], says=" ".join(note.says for note in notes), do=(do,), facts=facts)
+    again = AGAIN if set(over) - {"core-mem"} else "and submit again"
+    do = Step(f"ask for at most {listed([most_of_a_node(case, one) for one in over.values()])}, {again}")
+    more = more_cores(case, over["core-mem"].most, asked["core-mem"]) if "core-mem" in over else ()
+    return replace(notes[0], says=" ".join(note.says for note in notes), do=(*more, do), facts=facts)
+
+
+def more_cores(case: WaitCase, most: float, each: float) -> tuple[Step, ...]:
+    """The cores on which the same memory stays below what one core may have."""
+    cores = held_in(case, case.job).get("cpu", 1)
+    enough = math.ceil(cores * each / most)
+    option = f" (`--cpus-per-task={enough}` where that is one task)" if case.job.scheduler == "slurm" else ""
+    memory = spoken_amount("mem", cores * each)
+    return (Step(f"for the same {memory} take {enough} cores in place of {cores:g}{option}, and submit again"),)

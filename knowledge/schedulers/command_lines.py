@@ -45,6 +45,8 @@ def columns_asked(line: str) -> tuple[str, tuple[str, ...], str] | None:
             return (name, known, job) if known else None
     if found := re.match(r"(sacct|sacctmgr) ", command):
         return found[1], tuple(name.split("%")[0] for name in wanted.split(",")), job
+    if command.startswith("bjobs "):  # `-o "jobid:8 gpu_num"`
+        return "bjobs", tuple(name.split(":")[0].upper() for name in wanted.split()), job
     return None
 
 

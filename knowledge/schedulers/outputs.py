@@ -38,7 +38,8 @@ def scheduler_output(text: str) -> list[SchedulerOutput]:
     barren: dict[Reader, int] = {}
     while at < len(lines) and len(found) < MOST_OUTPUTS:
         is_json = lines[at].lstrip().startswith("{") and broken < MOST_BROKEN
-        if len(lines[at].strip()) < SHORTEST and not is_json:  # nothing begins with it
+        short = len(lines[at].strip()) < SHORTEST and not is_json
+        if short and not (at and lines[at].strip() and columns_asked(lines[at - 1])):  # nothing begins with it
             at += 1
             continue
         here = read_json(lines, at) if is_json else []
@@ -391,6 +392,10 @@ def read_long_jobs(lines: Lines, at: int) -> Read:
     body = lines[at:end]
     cut = next((i for i, line in enumerate(body) if PENDING_HEAD.fullmatch(line)), len(body))
     stop = next((i for i, line in enumerate(body) if i > cut and (LONG_END.match(line) or not line.strip())), len(body))
+    told = behind_reasons(body, cut, stop)
+    if told < stop == len(body):  # what the person wrote right below the reasons
+        end, body = at + told, body[:told]
+    stop = told
     reasons = [line.strip().rstrip(";") for line in body[cut + 1 : stop]]
     events = next((i for i, line in enumerate(body) if i and not line.startswith(" " * 10)), len(body))
     job = lsf.long_job(lsf.unwrapped(body[:events]), lsf.unwrapped(body[events:cut]), reasons)
@@ -410,9 +415,15 @@ def read_long_part(lines: Lines, at: int) -> Read:
     if end == at:
         return []
     cut = next((i for i in range(at, end) if PENDING_HEAD.fullmatch(lines[i])), end)
+    end = behind_reasons(lines, cut, end)
     reasons = [line.strip().rstrip(";") for line in lines[cut + 1 : end]]
     job = replace(lsf.long_job("", lsf.unwrapped(lines[at:cut]), reasons), state="PEND", phase="waiting")
     return [SchedulerOutput("lsf", "bjobs -l", "jobs", at, end - 1, (job,))]
+
+
+def behind_reasons(lines: Lines, head: int, end: int) -> int:
+    """The line behind the reasons below that heading: LSF indents them, or ends them by a semicolon."""
+    return next((i for i in range(head + 2, end) if not LSF_REASON.fullmatch(lines[i])), end)
 
 
 def more_of_long(lines: Lines, at: int) -> bool:
