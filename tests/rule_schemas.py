@@ -25,7 +25,7 @@ from knowledge.launcher_options import Kind
 from knowledge.model_shapes import ModelShapes
 from knowledge.network import NetworkFacts
 from knowledge.options import OptionFact
-from knowledge.schedulers.reason_types import ReasonFile, WaitKind
+from knowledge.schedulers.reason_types import ReasonFile, Starts, WaitKind
 from knowledge.schedulers.records import Kind as OutputKind
 from knowledge.schedulers.records import Phase
 from knowledge.site import Site
@@ -182,7 +182,17 @@ SCHEMAS: dict[str, Any] = {
         put_in=dict[Word, Word],
         does=dict[Word, Pattern],
         output=dict[Scheduler, Word],
-        asked=list[table("AskedBeside", asks=Pattern, kinds=list[WaitKind], says=Word, label=Word)],
+        asked=list[
+            table(
+                "AskedBeside",
+                asks=Pattern,
+                kinds=list[WaitKind],
+                of=NotRequired[Word],
+                starts=NotRequired[list[Starts]],
+                says=Word,
+                label=Word,
+            )
+        ],
         beside=dict[Word, Pattern],
         days=dict[StrictInt, Pattern],
         weekdays=list[Pattern],

@@ -81,7 +81,7 @@ def cases_of(
     lines = text.split("\n")
     inside = {n for output in outputs for n in range(output.first, output.last + 1)}
     words = "\n".join(line for n, line in enumerate(lines) if n not in inside)[:MOST_WORDS]
-    jobs = read_jobs(outputs)
+    jobs = with_parts(read_jobs(outputs))
     meant = jobs_meant(jobs, words, text) if jobs else []
     machine = machine or machine_seen(text, jobs, outputs[0].scheduler if outputs else None)
     if not meant or only_refused(meant, outputs, words):
@@ -102,6 +102,21 @@ def cases_of(
         others = tuple(job for job in jobs if job is not case.job)
         told[at] = replace(case, others=others, anothers=is_anothers(case.job, who, spoken_lines(words)))
     return told, meant
+
+
+def with_parts(jobs: Sequence[QueuedJob]) -> list[QueuedJob]:
+    """The parts of a heterogeneous job start together: one without a reason of its own waits for what another does."""
+    reasons = {
+        job.id.split("+")[0]: job.reason
+        for job in jobs
+        if "+" in job.id and job.phase == "waiting" and job.reason not in ("", "None")
+    }
+    return [
+        replace(job, reason=reasons[base])
+        if (base := job.id.split("+")[0]) in reasons and "+" in job.id and job.reason in ("", "None")
+        else job
+        for job in jobs
+    ]
 
 
 def only_refused(meant: Sequence[QueuedJob], outputs: Sequence[SchedulerOutput], words: str) -> bool:
@@ -281,7 +296,8 @@ def headline(
         return f"{who}{says}." if who else f"{says[0].upper()}{says[1:]}."
     but = case.found.reason.but
     end = ending_of(case, kind, starts)
-    if but and starts == case.found.reason.starts and not any(note.sure for note in notes):
+    told = any(note.sure or (note.part == "parents" and note.says) for note in notes)
+    if but and starts == case.found.reason.starts and not told:
         end = f"{end[:-1]}, {but}." if not but[0].isupper() else f"{end} {but}."
     return f"{who}{says}{word}. {end}" if who else f"{says[0].upper()}{says[1:]}{word}. {end}"
 

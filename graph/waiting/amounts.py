@@ -207,12 +207,14 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
 
 
 def with_a_core(case: WaitCase, asked: dict[str, float]) -> dict[str, float]:
-    """The memory of one core too: as the person tells it, else the job's memory divided among its cores."""
+    """Where it is memory that holds it, that of one core too: as the person tells it, else divided among its cores."""
     from graph.waiting.limits_said import on_a_core_said
 
+    if "core-mem" in asked or (case.found.reason.of != "mem" and case.found.reason.kind != "client-error"):
+        return asked
     whole = held_by(case.job)
     told = on_a_core_said(case) or (whole["mem"] / whole["cpu"] if whole.get("mem") and whole.get("cpu") else None)
-    return {"core-mem": told, **asked} if told else asked
+    return {**asked, "core-mem": told} if told else asked
 
 
 SUBMITS = re.compile(r"#SBATCH|\b(?:sbatch|srun|salloc)\b")

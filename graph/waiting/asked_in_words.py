@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_sum import limit_sum
-from graph.waiting.spoken import listed, moment_of, spoken_lines
+from graph.waiting.spoken import listed, moment_of, spoken_date, spoken_lines
 from graph.waiting.words import tables
 from knowledge.schedulers.reason_types import WaitKind
+from knowledge.schedulers.reasons import find_reason
 from knowledge.schedulers.times import spoken_time
 
 BLOCKED: tuple[WaitKind, ...] = ("limit-request", "limit-budget", "dependency", "hold", "config")
-IDLE, TROUBLE, LONG, NEXT, EMPTY, HOW_LONG = (re.compile(pattern) for pattern in tables()["beside"].values())
+IDLE, TROUBLE, LONG, NEXT, EMPTY, TERMINAL, INTERACTIVE, HOW_LONG = map(re.compile, tables()["beside"].values())
 
 
 def answers(case: WaitCase) -> WaitingNote | None:
     """The lines for what the words ask; a table pasted beside them asks nothing."""
-    kind, said = case.found.reason.kind, spoken_lines(case.words)
-    found = [one for one in tables()["asked"] if kind in one["kinds"] and re.search(one["asks"], said)]
+    said = spoken_lines(case.words)
+    found = [one for one in tables()["asked"] if answers_it(one, case) and re.search(one["asks"], said)]
     told, facts = [one["says"] for one in found], [Fact(one["label"]) for one in found]
     if IDLE.search(said) and (idle := idle_nodes(case)):
         told.append(idle)
@@ -26,11 +29,31 @@ def answers(case: WaitCase) -> WaitingNote | None:
     if HOW_LONG.search(said) and (unknown := when_is_open(case)):
         told.append(unknown)
         facts.append(Fact("when-open"))
+    if TERMINAL.search(said) and case.job.phase == "waiting":
+        label = "terminal-no" if INTERACTIVE.search(case.text) else "terminal-yes"
+        told.append(CLOSED[label])
+        facts.append(Fact(label))
     told += list(
         filter(None, (look(case) for look in (only_its_name, too_long, no_output_yet, others_end, its_own_time)))
     )
     whole = tuple(facts) if len(facts) == len(told) else ()
     return WaitingNote(" ".join(told), facts=whole) if told else None
+
+
+def answers_it(one: Mapping[str, Any], case: WaitCase) -> bool:
+    """Whether a row of the table speaks of such a reason."""
+    reason = case.found.reason
+    fits = one.get("of", reason.of) == reason.of and reason.starts in one.get("starts", (reason.starts,))
+    return fits and reason.kind in one["kinds"]
+
+
+# What ends with its terminal: srun, salloc (https://slurm.schedmd.com/salloc.html), `qsub -I`, `bsub -I`, `flux run`.
+CLOSED = {
+    "terminal-no": "No, keep that terminal open: the request belongs to the command in it and ends with it. A batch "
+    "job, or the same command inside tmux or screen, waits on without it.",
+    "terminal-yes": "The terminal may be closed: a job that was handed in waits in the queue without it (only one of "
+    "srun, salloc or another interactive command ends with its terminal).",
+}
 
 
 def when_is_open(case: WaitCase) -> str:
@@ -120,9 +143,21 @@ def reason_left_over(case: WaitCase) -> WaitingNote | None:
         return None
     if case.job.elapsed == 0 or (case.job.elapsed is None and case.job.state.startswith("CANC")):  # it never ran
         return None
+    known = find_reason("slurm", left)
+    meant = f" (then: {known.reason.says})" if known and known.reason.kind not in ("ended", "not-waiting") else ""
     return WaitingNote(
-        f"`{left}` holds nothing any more: that column keeps the last reason for which it waited before it started."
+        f"{waited(case)}`{left}` holds nothing any more: that column keeps the last reason for which it waited before "
+        f"it started{meant}."
     )
+
+
+def waited(case: WaitCase) -> str:
+    """How long it stood in the queue, where both ends of that are printed."""
+    begun, start = moment_of(case.job.submitted or case.job.printed("Submit")), moment_of(case.job.start)
+    if not begun or not start or start <= begun:
+        return ""
+    long = spoken_time((start - begun).total_seconds())
+    return f"It waited {long}, until {spoken_date(start.isoformat())}. "
 
 
 def others_end(case: WaitCase) -> str:

@@ -47,6 +47,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("parents", parents_seen.parents),
     ("cause", others_seen.parts_of_one),
     ("cause", others_seen.put_aside_for),
+    ("cause", own_fields.put_aside),
     ("place", others_seen.next_in_line),
     ("beside", others_seen.others_wait),
     ("beside", others_seen.refused_beside),
@@ -118,6 +119,8 @@ def notes_of(case: WaitCase) -> list[WaitingNote]:
     starts = next((note.starts for note in notes if note.starts), reason.starts)
     if starts == "no":  # when others end changes nothing for it
         notes = [note for note in notes if note.part not in ("holders", "estimate", "place")]
+    if kind == "config" and reason.kind != kind:  # it is no node that it waits for
+        notes = [note for note in notes if note.part not in ("nodes", "place", "holders") or note.kind or note.instead]
     if starts == "no" and kind in ("wait", "node", "limit-aggregate"):
         kind = "limit-request"  # what is said of jobs that only wait is not true of it
     judged = replace(case, found=replace(case.found, reason=replace(reason, kind=kind, starts=starts)))

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote, open_names
+from graph.waiting.spoken import moment_of
 from graph.waiting.words import tables
 from knowledge.data_file import read_data
 from knowledge.document import Document, Paragraph, Part, Step, Steps
@@ -42,8 +43,18 @@ def spoken_facts(facts: Sequence[Fact], told: Mapping[str, str]) -> str:
             continue
         parts = [f"{told.get(name, name)} {value}".strip() for name, value in fact.parts]
         of = " ".join(told.get(name, name) for name in fact.label.split())
-        lines.append(f"{of[:1].upper()}{of[1:]}: {', '.join([*([fact.value] if fact.value else []), *parts])}.")
+        value = [plain_date(fact.value)] if fact.value else []
+        lines.append(f"{of[:1].upper()}{of[1:]}: {', '.join([*value, *parts])}.")
     return " ".join(dict.fromkeys(lines))
+
+
+def plain_date(value: str) -> str:
+    """`2026-11-30 22:00` of a date as a scheduler prints it, which needs no language; anything else as it is."""
+    moment = None if value.isdigit() else moment_of(value)
+    return f"{moment:%Y-%m-%d %H:%M}" if moment and len(value) > len("2026-11-22") else ISO.sub(r"\1 \2", value)
+
+
+ISO = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d)?\b")
 
 
 def head_facts(case: WaitCase, told: Mapping[str, str]) -> list[Fact]:
@@ -52,6 +63,8 @@ def head_facts(case: WaitCase, told: Mapping[str, str]) -> list[Fact]:
     printed = case.job.reason.split(";")[0].strip().rstrip(".")
     shown = reason.word if case.job.scheduler == "slurm" and not printed.startswith(reason.word) else printed
     found = [Fact("reason", f"`{shown}`")] if shown else []
+    if reason.word.startswith("Reservation") and (name := case.found.named.get("name")):
+        found.append(Fact("names", name))
     limit = case.found.limit
     if limit and limit.whose in ("job", "user", "account", "qos", "node"):
         from graph.waiting.amounts import resource_of

@@ -27,10 +27,11 @@ def compiled(text: str) -> re.Pattern[str]:
 
 
 ON_A_NODE, IN_ALL = (tuple(map(compiled, tables()[name])) for name in ("on_a_node", "in_all"))
-# In the order of the table.
-ALLOWED, PER_WHO, PAIR, REQUEST, EACH, ONE_RUNS, ON_A_CORE, HOURS_SAID, STILL_LEFT, CLAUSE, NEEDS, ASKS, USED, IDLE_SAID = map(
-    compiled, tables()["told_amounts"].values()
-)
+TOLD_AMOUNTS = {name: compiled(pattern) for name, pattern in tables()["told_amounts"].items()}
+ALLOWED, PER_WHO, PAIR, REQUEST = (TOLD_AMOUNTS[name] for name in ("allowed", "per_who", "pair", "request"))
+EACH, ONE_RUNS, ON_A_CORE, USED = (TOLD_AMOUNTS[name] for name in ("each", "one_runs", "on_a_core", "used"))
+HOURS_SAID, STILL_LEFT, CLAUSE = (TOLD_AMOUNTS[name] for name in ("hours_said", "still_left", "clause"))
+NEEDS, ASKS, IDLE_SAID = (TOLD_AMOUNTS[name] for name in ("needs", "asks", "idle_said"))
 
 
 def hours_left_said(case: WaitCase) -> tuple[float, str] | None:

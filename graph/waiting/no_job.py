@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from graph.waiting.asked_in_words import IDLE
 from graph.waiting.case import WaitCase
 from graph.waiting.evidence import good_answers
 from graph.waiting.nodes_seen import OUT, count
@@ -35,9 +36,9 @@ def told_without_job(
         or priorities(outputs)
         or spoken
         or spoken_state(words, scheduler)
-        or empty_queue(outputs, text)
+        or empty_queue(outputs, text, words)
         or nodes_out(outputs)
-        or nodes_shown(outputs)
+        or nodes_shown(outputs, bool(IDLE.search(words)))
         or queues_shown(outputs)
         or nothing_told(scheduler, bool(outputs) or is_named(machine, words))
     )
@@ -152,21 +153,33 @@ def priorities(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     return replace(found, reason=replace(found.reason, says=says, do=(less,)))
 
 
-def empty_queue(outputs: Sequence[SchedulerOutput], text: str) -> FoundReason | None:
+def empty_queue(outputs: Sequence[SchedulerOutput], text: str, words: str) -> FoundReason | None:
     """A header without a row: nothing of that user (or id) waits or runs."""
     if not any(output.kind == "jobs" and not output.jobs for output in outputs):
         return None
     user = re.search(r"(?:-u|--user)[= ]*([\w.-]+)", text)
     whose = f"of {user[1]} " if user and user[1] not in ("USER", "$USER") else ""
     name = user[1] if whose and user else "$USER"
-    says = f"no job {whose}waits or runs now: the list is empty; it ended, was cancelled, or was never accepted"
+    asked = spoken_id(text, words)
+    gone = f"{FORGETS[outputs[0].scheduler]}" if asked else "it ended, was cancelled, or was never accepted"
+    says = f"no job {whose}waits or runs now: the list is empty; {gone}"
     past = {
-        "slurm": f"sacct -X -u {name} -S now-2days -o JobID,JobName,State,ExitCode,Start,End,Reason",
-        "pbs": f"qstat -xu {name}",
-        "lsf": "bjobs -a",
-        "flux": "flux jobs -a",
+        "slurm": f"sacct -X {'-j <JOBID>' if asked else f'-u {name} -S now-2days'} "
+        "-o JobID,JobName,State,ExitCode,Start,End,Reason",
+        "pbs": "qstat -xf <JOBID>" if asked else f"qstat -xu {name}",
+        "lsf": f"bjobs -a{' <JOBID>' if asked else ''}",
+        "flux": f"flux jobs -a{' <JOBID>' if asked else ''}",
     }[outputs[0].scheduler]
     return made("none", "no-job", "depends", says, Step("how it ended is shown by", past))
+
+
+# https://slurm.schedmd.com/slurm.conf.html (MinJobAge, 300 s), `qstat -x`, CLEAN_PERIOD of LSF (an hour), `flux jobs`.
+FORGETS: Mapping[Scheduler, str] = {
+    "slurm": "it most likely ended or was cancelled, and squeue drops such jobs after some minutes",
+    "pbs": "it most likely ended or was deleted, and qstat shows such jobs only with -x",
+    "lsf": "it most likely ended or was killed, and bjobs shows such jobs only with -a (an hour by default)",
+    "flux": "it most likely ended or was cancelled, and flux jobs shows such jobs only with -a",
+}
 
 
 def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
@@ -179,8 +192,8 @@ def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     return made("none", "no-job", "depends", says, Step("paste what this prints", ASK["slurm"]))
 
 
-def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
-    """sinfo alone: what is free; it says nothing of a job."""
+def nodes_shown(outputs: Sequence[SchedulerOutput], asked: bool) -> FoundReason | None:
+    """sinfo alone: what is free, as a yes or no where that was `asked`; it says nothing of a job."""
     rows = [dict(row) for output in outputs if output.command == "sinfo" for row in output.rows]
     if not rows:
         return None
@@ -201,6 +214,7 @@ def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         begin = f"yes: {free} nodes are idle{idle_where(rows)}"
     elif partly:
         begin = "partly: no node is wholly free"
+    begin = begin if asked else begin.partition(": ")[2]
     says = (
         f"{begin} ({told or 'nothing is listed'}). This says nothing of a job yet: its line of "
         "squeue or its id is needed"

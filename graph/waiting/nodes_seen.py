@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from graph.waiting.amounts import noun_of, on_one_node, request_of, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.limit_tables import limits_pasted
 from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.document import Step
@@ -347,9 +348,12 @@ def asked_of_a_host(case: WaitCase) -> WaitingNote | None:
     says = (
         f"It asks for {spoken_amount('gpu', gpus)} on ONE host (`-gpu num={gpus:g}`); `bhosts -gpu` lists each host's."
     )
-    half = f'bsub -n 2 -gpu "num={gpus / 2:g}" -R "span[ptile=1]" <SCRIPT>'
-    on_two = (Step("two hosts, say, with half of them each", half),) if gpus % 2 == 0 else ()
-    return WaitingNote(says, do=on_two, facts=(Fact("gpu per-node", parts=(("asked", f"{gpus:g}"),)),))
+    has = min((one.most for one in limits_pasted(case) if one.per == "node" and one.of == "gpu"), default=gpus / 2)
+    hosts = gpus / has
+    spread = f'bsub -n {hosts:g} -gpu "num={has:g}" -R "span[ptile=1]" <SCRIPT>'
+    text = f"{hosts:g} hosts{', say,' if has == gpus / 2 else ''} with {spoken_amount('gpu', has)} each"
+    do = (Step(text, spread),) if hosts > 1 and hosts.is_integer() and has.is_integer() else ()
+    return WaitingNote(says, do=do, facts=(Fact("gpu per-node", parts=(("asked", f"{gpus:g}"),)),))
 
 
 def counted_hosts(case: WaitCase) -> WaitingNote | None:
@@ -365,6 +369,8 @@ def counted_hosts(case: WaitCase) -> WaitingNote | None:
     hosts = f"{short} hosts have" if short > 1 else "1 host has"
     says = f"{hosts} not enough {noun_of('gpu' if 'gpu' in res else res) or 'of it'} free now"
     says += f" and {shut} {'are' if shut > 1 else 'is'} closed by staff" if shut else ""
+    silent = sum(host_count(line) for line in lines if re.search("Load information|unreachable|Unable to reach", line))
+    says += f"; {silent} {'do' if silent > 1 else 'does'} not answer (no load information)" if silent else ""
     facts = (Fact("out", str(shut)),) if shut else ()
     return WaitingNote(f"{says}.{large_hosts(case) if res == 'mem' else ''}", facts=facts)
 

@@ -134,7 +134,8 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
     numbers = [int(n) for n in re.findall(OTHER_NUMBER, spoken_lines(case.words)) if int(n) > int(most)]
     number = {"N": str(numbers[0])} if len(set(numbers)) == 1 else {}
     facts = [Fact("at-once", most)] + ([Fact("tasks", f"{left}{rounds(case, left, int(most))}")] if left else [])
-    facts += [Fact("running", ", ".join(job.id for job in tasks[:8]))] if tasks else []
+    more = f" (+{len(tasks) - 8})" if len(tasks) > 8 else ""
+    facts += [Fact("running", f"{', '.join(job.id for job in tasks[:8])}{more}")] if tasks else []
     return WaitingNote(f"{says}{running}.{wait}", number, facts=tuple(facts))
 
 

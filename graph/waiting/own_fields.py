@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from graph.waiting.amounts import request_of
@@ -60,14 +60,52 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     log = Step("read the log of the earlier run: why it was put back stands there", command)
     if word == "BeginTime":
         return WaitingNote(
-            f"{begun}: its node failed, a job of higher priority took it (preemption), or somebody requeued it. A job "
+            f"{begun}: {why_put_back(case)}. A job "
             "that is put back waits about two minutes, so `--begin` has nothing to do with it. "
             "It starts anew, or at its last checkpoint where the script goes on from one.",
             instead="it was put back into the queue after it had run, and may start again in about two minutes",
-            do=(log,),
+            do=(log, *stay_put(case)),
             only=True,
         )
     return WaitingNote(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
+
+
+# Places whose jobs give way to others, by the names that sites give them.
+GIVES_WAY = re.compile(r"(?i)preempt|scav|spot|standby|low[-_]?prio|requeue|best[-_]?effort|killable|interruptible")
+
+
+def preempted_in(case: WaitCase) -> str:
+    """The partition or QOS in which others may take its nodes, by the printed PreemptMode or else by its name."""
+    rows = [row for row in case.rows("scontrol show partition") if row.get("PreemptMode")]
+    mode = next((row["PreemptMode"] for row in rows if row.get("PartitionName") in (case.job.queue, None)), "")
+    if mode and mode != "OFF":
+        return f"partition {case.job.queue} (PreemptMode={mode})"
+    named = (("partition", case.job.queue), ("QOS", case.job.qos))
+    return " and ".join(f"{what} {name}" for what, name in named if GIVES_WAY.search(name) and mode != "OFF")
+
+
+def why_put_back(case: WaitCase) -> str:
+    if place := preempted_in(case):
+        return f"most likely preempted, since jobs of {place} give way to those of higher priority"
+    return "its node failed, a job of higher priority took it (preemption), or somebody requeued it"
+
+
+def stay_put(case: WaitCase) -> tuple[Step, ...]:
+    """What keeps it from being put back again, where it runs in a place whose jobs give way."""
+    text = "a QOS or partition whose jobs are not preempted; else checkpoints to go on from"
+    return (Step(text, "scontrol update jobid=<JOBID> QOS=<OTHER_QOS>"),) if preempted_in(case) else ()
+
+
+def put_aside(case: WaitCase) -> WaitingNote | None:
+    """Of a job that is suspended: that its partition suspends for jobs of higher priority."""
+    place = preempted_in(case) if case.job.phase == "suspended" and case.job.scheduler == "slurm" else ""
+    if "SUSPEND" not in place:
+        return None
+    # https://slurm.schedmd.com/preempt.html: SUSPEND stops it, and the gang scheduler resumes it later.
+    return WaitingNote(
+        f"Jobs of {place} are suspended for those of higher priority: it goes on by itself, where it stopped, when "
+        "that job ends. Nothing is lost, and there is nothing to do; do not cancel it."
+    )
 
 
 def never_ran(word: str) -> WaitingNote | None:
@@ -103,12 +141,14 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
     earlier = [row.get("NodeList", "") for row in case.rows("sacct")] + [
         j.where for j in case.others if j.id == case.job.id
     ]
+    # The rows of `sacct -D` beside the job's own block stand with its fields.
+    earlier += [value for key, value in case.job.fields if key == "NodeList" and case.job.phase == "waiting"]
     lines = [line for line in case.words.splitlines() if SAME_NODE.search(line)]
     named = [name for line in lines for name in NODE_NAME.findall(line)]
     often = [name for name in dict.fromkeys(earlier) if name and earlier.count(name) > 1]
     node = next(iter([*named, *often]), "")
     if not node:
-        return None
+        return last_nodes(earlier) if leaves_out else None
     leave = Step(f"leave {node} out before you release it", f"scontrol update jobid=<JOBID> ExcNodeList={node}")
     free = Step("then release it", "scontrol release <JOBID>")
     tell = Step(f"tell support that {node} fails at the start of jobs, with the job's id")
@@ -116,6 +156,12 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f"As you say it, it failed each time on {node}: name that node to support.", do=(tell,))
     says = f"It failed each time on {node}: that node is the cause, and released as it is it may land there again."
     return WaitingNote(says, {"NODE": node}, do=(leave, free, tell), only=True)
+
+
+def last_nodes(earlier: Sequence[str]) -> WaitingNote | None:
+    """The nodes of the run before, which stand in place of `<NODE>`."""
+    node = next((name for name in reversed(earlier) if re.search(r"\d", name)), "")
+    return WaitingNote(f"The run before was on {node}.", {"NODE": node}) if node else None
 
 
 PLACES = ("qstat -Q", "qstat -q", "bqueues", "scontrol show partition", "flux queue list", "sinfo")
@@ -330,9 +376,9 @@ def since(case: WaitCase) -> WaitingNote | None:
     if case.job.submitted not in ("", "Unknown", "N/A"):
         # What ran in between was not in the queue all the time.
         ran = case.job.printed("Restarts") not in ("", "0") or case.job.printed("EarlierState")
-        return WaitingNote(
-            f"It {'was handed in' if ran else 'is in the queue since'} {spoken_date(case.job.submitted)}."
-        )
+        # https://slurm.schedmd.com/sacct.html: the submit time is reset when a job is requeued.
+        again = "was put back into the queue" if case.job.scheduler == "slurm" else "was handed in"
+        return WaitingNote(f"It {again if ran else 'is in the queue since'} {spoken_date(case.job.submitted)}.")
     eligible = printed_seconds(case.job.printed("eligible_time"))
     return WaitingNote(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None
 

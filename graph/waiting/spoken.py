@@ -43,7 +43,7 @@ def moment_of(printed: str) -> datetime | None:
 
 
 # `Mon Nov 23 08:00:10 CET 2026`, what `date` prints; squeue -l prints it above its table without the zone.
-DATE = re.compile(r"(?m)^(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d) (?:[AP]M )?(?:[A-Z]{2,5} )?(\d{4})$")
+DATE = re.compile(r"(?m)^(?:date: *)?(\w{3} \w{3} +\d+ \d\d:\d\d)(:\d\d)? (?:[AP]M )?(?:[A-Z]{2,5} )?(\d{4})$")
 # A clock that a person tells: `it is Nov 23 10:00 now`, `now 2026-11-23 10:00`, `jetzt ist es der 23.11. 10:00`.
 CLOCK = (
     r"(?P<iso>20\d\d-\d\d-\d\d)?[T ,]*(?P<day>[A-Z][a-z]{2}\w* \d{1,2}|\d{1,2} [A-Z][a-z]{2})?,? *(?P<time>\d\d?:\d\d)"
@@ -60,7 +60,7 @@ YEAR = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)")
 def seen_at(case: WaitCase) -> str:
     """When all this was printed: by `date`, by the person's words, else by the scheduler's last look; ISO, or empty."""
     printed = DATE.search(case.text)
-    if told := moment_of(f"{printed[1]} {printed[2]}") if printed else None:
+    if told := moment_of(f"{printed[1]}{printed[2] or ':00'} {printed[3]}") if printed else None:
         return told.isoformat()
     if epoch := NOW_EPOCH.search(case.text):
         return datetime.fromtimestamp(float(epoch[1]), UTC).replace(tzinfo=None).isoformat()

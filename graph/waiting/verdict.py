@@ -36,7 +36,8 @@ def made(
 BEING = {
     "running": "it is running{since}{on}, so it does not wait",
     "starting": "it has its nodes{on} and is being set up{since}: nodes are booted or made ready; 10 to 15 minutes are "
-    "normal where nodes are switched on for a job, so do not cancel it",
+    "normal where nodes are switched on for a job, so do not cancel it; if it "
+    "lasts much longer, tell support{nodes}",
     "ending": "the job is over, and its nodes{on} are being cleaned; if that lasts long, a process hangs there: tell "
     "support",
     "suspended": "it had started and is suspended{on}: put aside by the scheduler or by staff, and it goes on where it "
@@ -50,7 +51,9 @@ def being(job: QueuedJob) -> str:
     if told:  # a comment of PBS
         return f"it is running since {told[1].removesuffix(' at')} on {told[2]}, so it does not wait"
     on = f" on {job.where}" if job.where else ""
-    return BEING[job.phase].format(on=on, since=f" since {spoken_time(job.elapsed)}" if job.elapsed else "")
+    since = f" since {spoken_time(job.elapsed)}" if job.elapsed else ""
+    nodes = f" the nodes {job.where}" if job.where else ""
+    return BEING[job.phase].format(on=on, nodes=nodes, since=since)
 
 
 def by_state(job: QueuedJob) -> FoundReason | None:

@@ -163,9 +163,9 @@ def test_a_parent_that_failed_means_never_and_one_that_runs_does_not() -> None:
         ("Warum startet der nicht?", "Der Job ist in Ordnung und wartet nur; er startet von selbst."),
         (
             "pourquoi mon job ne démarre pas ?",
-            "Le job est en ordre et attend seulement son tour ; il démarre tout seul.",
+            "Le job est en ordre et attend ; il démarre tout seul.",
         ),
-        ("为什么一直是PD？", "作业没有问题，只是在排队，会自动开始。"),  # noqa: RUF001
+        ("为什么一直是PD？", "作业没有问题，正在排队，会自动开始。"),  # noqa: RUF001
     ],
 )
 def test_the_verdict_comes_first_in_the_language_of_the_question(text: str, line: str) -> None:

@@ -139,7 +139,7 @@ OLD_BLOCK = (
         pytest.param(
             BLOCK.format(priority=9, reason="BeginTime", restarts=2),
             "yes",
-            ["preemption", "from the scheduler's last look", "handed in 2 October"],
+            ["preemption", "from the scheduler's last look", "put back into the queue 2 October"],
             ["in the queue since"],
             id="put back twice",
         ),
