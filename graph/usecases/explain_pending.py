@@ -353,7 +353,9 @@ def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[Step]:
     rest = [
         one for one in rest if not one.command or (one.command not in commands and changed(one.command) not in targets)
     ]
-    asked = [Step(f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
+    alone = case.found.reason.kind == "limit-aggregate" and any(note.starts == "no" for note in notes)
+    help_by = "your PI or support, for a higher limit" if alone else case.found.reason.ask
+    asked = [Step(f"who can help: {help_by}")] if help_by else []
     if case.anothers and case.found.reason.kind not in ("ended", "not-waiting"):
         theirs = Step(f"it is a job of {case.job.user}: only {case.job.user} or staff can change it, ask there")
         return [theirs, *(one for one in (*own, *asked) if not one.command)]

@@ -98,7 +98,7 @@ def answer_in(
     parts: list[Part] = [Paragraph(f"{who}{verdict}"), Paragraph(spoken_facts(facts, told))]
     if case.anothers:
         parts.append(Paragraph(told["theirs"].format(case.job.user)))
-    elif keep:
+    elif keep and all(fact.label != "keep" for fact in facts):  # said already, to what was asked
         parts.append(Paragraph(told["keep"]))
     named = tuple(Step(told[what_it_does(step.command)], step.command) for step in steps if step.command)
     parts += [Steps(named)] if named else []

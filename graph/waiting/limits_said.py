@@ -105,8 +105,8 @@ def each_said(case: WaitCase, of: str) -> tuple[int, float]:
     found = EACH.search(sentences(case))
     if not found:  # `I have one job running with 192 cores`
         one = ONE_RUNS.search(sentences(case))
-        name, value = read(one, "") if one else ("", 0.0)
-        return (1, value) if one and name == of and value else (0, 0.0)
+        name, value = read(one, of) if one and any(one[unit] for unit in UNITS) else ("", 0.0)
+        return (1, value) if name == of and value else (0, 0.0)
     name, value = read(found, of)
     spelled = ("two", "three", "four", "five", "six")
     if name != of:

@@ -279,10 +279,11 @@ def asked_in_words(case: WaitCase, of: str) -> float | None:
 
 
 def time_before(case: WaitCase, left: float) -> dict[str, str]:
-    """The time that ends some minutes before, as its scheduler takes it."""
+    """The time that ends before, as its scheduler takes it: with a tenth left, within which it has to start."""
     if left <= 2 * SPARE:
         return {}
-    needs, most = needs_said(case), left - SPARE
+    needs, most = needs_said(case), left - max(SPARE, left / 10)
+    most = most // 3600 * 3600 if most >= 4 * 3600 else most // 60 * 60
     return {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, min(with_room(needs), most) if needs else most)}
 
 

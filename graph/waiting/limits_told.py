@@ -212,7 +212,7 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
     do = fits(case, limit.of, left, asked) if left else ()
     smaller = others_that_fit(case, limit, left)
     jobs, each = each_said(case, limit.of) if not running_of(case, limit.per) else (0, 0.0)
-    one = "that one" if jobs == 1 else "one of them"
+    one = "your running job" if jobs == 1 else "one of them"
     smaller += f" The end of {one} is enough." if jobs and each >= asked - left else ""
     says = (
         f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left, "

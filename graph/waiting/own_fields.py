@@ -214,8 +214,9 @@ def begin_time(case: WaitCase) -> WaitingNote | None:
     when = OWN_START.search(case.text)
     if when and case.found.reason.word == "start time":
         clock = when[1] or when[2]
-        says = f"Its earliest start is {clock}; from then on it is queued by itself."
-        own = "it waits for its own start time (`-a`)" if case.job.scheduler == "pbs" else ""
+        says = f"Its earliest start is {spoken_date(clock)}; from then on it is queued by itself."
+        own = "an earliest start was set for it (`qsub -a`), and it waits for that: PBS shows it as W"
+        own = own if case.job.scheduler == "pbs" else ""
         return WaitingNote(says, instead=own, facts=(Fact("start", clock),))
     return None
 

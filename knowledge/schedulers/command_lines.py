@@ -13,7 +13,7 @@ COMMAND = re.compile(
 ID = re.compile(r"(?<![\w.:/=-])(\d{2,}(?:_\d+|\[\d*\])?|[ƒf][1-9A-HJ-NP-Za-km-z]{4,})(?:\.[\w.-]+)?(?![\w:])")
 # A letter that prints what nothing here reads.
 UNREAD = "UNREAD"
-FORMAT = re.compile(r"(?:(?<!\S)-\w*o|--format|\bformat)[= ]*(?:'([^']+)'|\"([^\"]+)\"|(\S+))")
+FORMAT = re.compile(r"(?:(?<!\S)-(?:\w*o(?=[= '\"%])|o)|--format|\bformat)[= ]*(?:'([^']+)'|\"([^\"]+)\"|(\S+))")
 
 
 def prompted(line: str) -> str:

@@ -115,7 +115,7 @@ MAINT = (
 def test_what_is_left_until_a_maintenance_is_reckoned_from_the_clock_that_is_told() -> None:
     too_long = said(explain_pending(MAINT.format("2-00:00:00")))
     assert "32 h are left, and it asks for 48 h" in too_long
-    assert "TimeLimit=1-07:50:00" in too_long
+    assert "TimeLimit=1-04:00:00" in too_long
     fits = said(explain_pending(MAINT.format("1-00:00:00")))
     assert "still fits, if nodes are free for it within 8 h" in fits
     assert "TimeLimit=" not in fits

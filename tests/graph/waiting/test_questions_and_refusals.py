@@ -119,7 +119,7 @@ MEMORY = (
             ["`-W 45:00` is 45 h", "bsub -W 45", "bqueues -l day"],
             id="hours and minutes of LSF",
         ),
-        pytest.param(STOPPED, ["22 h from now", "walltime=21:50:00", "by itself after that"], id="a reservation ahead"),
+        pytest.param(STOPPED, ["22 h from now", "walltime=19:00:00", "by itself after that"], id="a reservation ahead"),
         pytest.param(
             MEMORY,
             [
