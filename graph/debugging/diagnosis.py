@@ -13,9 +13,10 @@ from pathlib import Path
 from graph.debugging.events import Event, Scan
 from graph.debugging.facts import facts_of, named_extension, named_module
 from graph.debugging.lines import PROGRESS
-from graph.debugging.log import LogSource, from_paths, from_text, printable
+from graph.debugging.log import LogSource, from_paths, from_text, message, printable
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.ordering import ChosenEvent, choose, last_runs
+from graph.debugging.plain_words import cause_by_words
 from graph.debugging.ranking import OF_CODE, PYTHON_EXCEPTION
 from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
@@ -24,6 +25,7 @@ from graph.debugging.settings import Settings, holds, settings_of_log, settings_
 from graph.debugging.steps import MOST, always, fill, own_words, steps
 from graph.debugging.texts import Look, marked_as_log
 from graph.debugging.together import read_together, silent
+from graph.debugging.trouble import FEWEST
 from graph.debugging.unexplained import in_own_words, unexplained, used_all_memory
 from graph.debugging.weighing import EFFECT, GENERAL, STRONG, weight
 from knowledge.signatures.loader import Cause, library
@@ -44,6 +46,7 @@ ITS_WORDS = {
     )
 }
 BY_WORDS = "words"
+SAID = re.compile(rb"^[\w ./-]{0,40}\berror: ")
 NAMED = rb"([\w./:-]*(?:ckpt|checkpoint|\bck/|step|epoch|state)[\w./-]*\d[\w-]*(?:\.\w{1,12})?)"
 SAVED = re.compile(rb"(?i)\b(?:sav(?:ed?|ing)|wrote|stored|gespeichert)\b[^\n]{0,80}?" + NAMED)
 DECIDE = (
@@ -111,8 +114,12 @@ def from_logs(scan: Scan) -> list[Event]:
 def _in_a_log(event: Event, kind: Look) -> bool:
     if kind == "log" or event.rank is not None or marked_as_log(event.text, kind):
         return True
-    strong = kind == "words" and weight(event) >= STRONG
-    return strong and compiled(event.signature.pattern).match(event.raw) is not None
+    if kind != "words" or weight(event) < GENERAL:
+        return False
+    # "... error: ": a program speaks, and what follows is its message.
+    said = SAID.sub(b"", event.raw)
+    strong = weight(event) >= STRONG or said != event.raw
+    return strong and compiled(event.signature.pattern).match(said) is not None
 
 
 def by_frames(event: Event, use: Matcher) -> Signature:
@@ -127,17 +134,20 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     if event.settled or interrupted or not bare or said.strength > MOST_GENERAL:
         return said
     if event.error is None:
-        told = worded(event) if said.cause == "unknown" and not event.level else None
-        return replace(told, strength=GENERAL) if told else said
-    if by_words := worded(event):
-        return by_words
-    for frame in reversed(event.error.frames):
+        told = (worded(event) or named(event)) if not event.level else None
+        return replace(told, strength=max(said.strength, GENERAL)) if told else said
+    return worded(event) or _by_place(event, use) or named(event) or said
+
+
+def _by_place(event: Event, use: Matcher) -> Signature | None:
+    """What the library file that raised the exception tells of it, if anything."""
+    for frame in reversed(event.error.frames if event.error else ()):
         told = use.frame(frame.file)
         if told and (told.cause not in ITS_WORDS or ITS_WORDS[told.cause].search(event.text)):
             return told
         if not frame.standard:
-            return said
-    return said
+            return None
+    return None
 
 
 def worded(event: Event) -> Signature | None:
@@ -146,7 +156,27 @@ def worded(event: Event) -> Signature | None:
     if event.signature.kind != "fallback" or kind in OF_CODE:
         return None
     cause, chance = likely_cause(event.text)
-    if cause in ("calm", event.signature.cause) or chance < PLAIN:
+    return _as_worded(event, cause) if cause != "calm" and chance >= PLAIN else None
+
+
+def named(event: Event) -> Signature | None:
+    """A general exception as the thing tells that it speaks of: a library, a device, a host, a file. One that says next
+    to nothing is read by the line that its logger put above it."""
+    kind = event.error.type.rpartition(".")[2] if event.error else ""
+    if event.signature.kind != "fallback" or event.signature.cause not in ("user-code", "unknown") or kind in OF_CODE:
+        return None
+    said = event.announced if event.error and len(event.error.text.split()) < FEWEST else ""
+    return _as_worded(event, cause_by_words(said or f"{event.text} {_told_below(event)}"))
+
+
+def _told_below(event: Event) -> str:
+    """The line below one that ends in a colon and says nothing itself (`Error in f(x) :`)."""
+    below = event.beside.rpartition("\n")[2]
+    return message(printable(below))[0].strip() if event.error is None and event.text.rstrip().endswith(":") else ""
+
+
+def _as_worded(event: Event, cause: str) -> Signature | None:
+    if cause in ("", event.signature.cause):
         return None
     return replace(event.signature, id=BY_WORDS, cause=cause, says="", fix=())
 
@@ -304,6 +334,8 @@ def _evidence(winner: Event, others: Sequence[Event]) -> tuple[LogEvidence, ...]
     shown = [_shown(winner)]
     if winner.error is not None and (frame := winner.error.own_frame):
         shown.append(LogEvidence(frame.log_line, _cropped(masked(frame.text)), winner.rank, winner.file))
+    if below := _told_below(winner):
+        shown.append(LogEvidence(winner.line + 1, _cropped(masked(below)), winner.rank, winner.file))
     same = [e for e in others if e.signature.cause == winner.signature.cause]
     rest = [e for e in others if e.signature.cause != winner.signature.cause and weight(e) >= EFFECT]
     for event in [*same[:3], *rest[:4]]:

@@ -34,6 +34,8 @@ class Event:
     raw: bytes = b""
     beside: str = ""
     """What the line below says, and the one above where it announces this one."""
+    announced: str = ""
+    """The line that a logger put above the traceback of its exception."""
     progress_after: int = 0
     """How many lines of training progress were seen between this event and the next one, as far as looked."""
     progress_between: int = 0

@@ -350,10 +350,16 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
         more["last_class"] = str(int(found["classes"]) - 1)
     memory = found.get("memory") or found.get("limit")
     if memory and (size := re.match(r"(\d+)(?:\.\d+)?(\D*)$", memory)):
-        more["ask_memory"] = f"{int(size[1]) * 2}{size[2].strip()}"
+        more["ask_memory"] = f"{max(int(size[1]) * 2, _and_a_quarter(found.get('used', ''), size[2]))}{size[2].strip()}"
         if size[2] == "kb" or (not size[2] and int(size[1]) > LARGEST_KB):
             more["ask_size"] = f"{int(size[1]) * 2 // (1024**2 if size[2] else 1024**3)} GB"
     return more
+
+
+def _and_a_quarter(used: str, unit: str) -> int:
+    """What was used and a quarter more, where it is counted in this unit; else 0."""
+    size = re.match(r"(\d+)(?:\.\d+)?(\D*)$", used)
+    return int(size[1]) * 5 // 4 if size and size[2] == unit else 0
 
 
 def seconds(text: str) -> int:

@@ -57,7 +57,8 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
         return found
     known = model_and_layout(found, script, words)
     crowded = "intruder" in dict(found.facts)  # another process holds what is lacking: its own sum decides nothing
-    old = dict(found.facts).get("age") == "old"
+    # Before 2.1, the first torch with that setting, the message named the GPU as `(GPU 0; ...`.
+    old = dict(found.facts).get("age") == "old" or any("(GPU 0; " in e.text for e in found.evidence)
     own = () if crowded else (unused_words(log, old), by_sum(log, *known) if known else "")
     first = tuple(filter(None, own))
     useless = known is not None and states_alone(log, *known)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.ranking import FOLLOWS, nearest, ranked
+from graph.debugging.ranking import FOLLOWS, nearest, of_code, raised, ranked
 from graph.debugging.scan import LONG, WENT_ON
 from graph.debugging.trouble import counting_lines, ending
 from graph.debugging.weighing import EFFECT, FAINT, GENERAL, STRONG, caught, instead, long_past, survived, weight
@@ -25,6 +25,14 @@ NO_TROUBLE = ("unknown", "sched-cancelled")
 # Whose complaint about a file ends no job by itself, and what ends one from outside.
 COMMAND = re.compile(r"(?:cp|mv|rm|ln|ls|mkdir|cat|scp|rsync|tar|find|chmod): ")
 FROM_OUTSIDE = ("sched-cancelled", "sched-time-limit", "sched-preempted")
+# Where srun says that a step is over: what is raised then is of the next one, or of a rank that was late.
+STEP_OVER = re.compile(r"\bsrun: Terminating StepId=")
+# After these a program has made nothing, and what reads its results finds nothing.
+LEAVING_NOTHING = ("gpu-oom", "sched-host-oom", "env-disk", "env-shared-library", "gpu-not-visible", "env-driver")
+NOTHING_THERE = re.compile(
+    r"\[Errno 2\]|No such file|(?:IndexError|ValueError): .{0,60}(?:out of range|out of bounds|\bempty\b)|'NoneType'"
+    r"|No objects to concatenate|UnboundLocalError|StopIteration"
+)
 # A sign of trouble of this weight may be why a job hung until the clock or a person stopped it.
 TROUBLE = 38
 # An exit code says that the job failed in spite of a proof of success.
@@ -82,17 +90,29 @@ def _left_behind(event: Event, bad: list[Event], causes: Mapping[str, Cause]) ->
     told = causes.get(event.signature.cause)
     if told is None or event.error is not None or event.signature.kind == "verdict":
         return False
+    if _names_it(event) and any(STEP_OVER.search(e.text) and _comes_after(e, event) for e in bad):
+        return False  # its step ended so
     if told.group not in COMPLAINING and event.level != "warning":
         return False
     follows = (event.signature.cause, *told.explains, *FOLLOWS)
     if COMMAND.match(event.text) and any(e.signature.cause in FROM_OUTSIDE and e.order > event.order for e in bad):
         return True
-    if any(0 < e.line - event.last_line < APART and not e.level and weight(e) >= EFFECT for e in bad):
+    if any(0 < _begins(e) - event.last_line < APART and not e.level and weight(e) >= EFFECT for e in bad):
         return False  # the next complaint belongs to it
-    return any(
-        e.file == event.file and e.line >= event.last_line + APART and e.signature.cause not in follows and _ends(e)
-        for e in bad
-    )
+    # What comes again and again, whoever prints it, did not end the job the first time.
+    since = event.line if event.count > 1 and event.rank is None else event.last_line
+    apart = (e for e in bad if e.file == event.file and e.line >= since + APART and _ends(e))
+    return any(e.signature.cause not in follows or _of_its_own(e) for e in apart)
+
+
+def _of_its_own(event: Event) -> bool:
+    """Whether the program's code raised an exception over something that was there: no missing library explains it."""
+    return event.signature.cause == "user-code" and of_code(event) and not _finds_nothing(event)
+
+
+def _begins(event: Event) -> int:
+    """The line where its words begin: those of an exception with the head of its traceback."""
+    return event.error.first_line if event.error is not None else event.line
 
 
 def _ends(event: Event) -> bool:
@@ -150,7 +170,8 @@ def eligible(bad: list[Event], causes: Mapping[str, Cause]) -> list[Event]:
     """Those that may be the root cause.
 
     Not what the run outlived for long, where something else ended it. Not a verdict after a fault: a job that hangs is
-    stopped by the clock or by a person. Not what follows from memory or a node that the scheduler says was lost.
+    stopped by the clock or by a person. Not what follows from memory or a node that the scheduler says was lost, nor
+    what came after the failed step or its want of results.
     """
     rest = [e for e in bad if not long_past(e)]
     ends = any(weight(e) >= EFFECT and not survived(e) and e.signature.cause not in FOLLOWS for e in rest)
@@ -158,8 +179,39 @@ def eligible(bad: list[Event], causes: Mapping[str, Cause]) -> list[Event]:
     lost = [e for e in rivals if e.signature.kind == "verdict" and e.signature.cause in OWN_VERDICTS]
     after = {cause for e in lost if not survived(e) for cause in causes[e.signature.cause].explains}
     rivals = [e for e in rivals if e.signature.cause not in after]
+    rivals = _before_it_was_over(rivals, bad)
     first = next((e.order for e in rivals if _trouble(e)), None)
     return [e for e in rivals if first is None or e.order <= first or not _of_a_hang(e)]
+
+
+def _before_it_was_over(rivals: list[Event], bad: list[Event]) -> list[Event]:
+    """Without what was raised when a failed step was over, and what finds nothing where a program left nothing."""
+    for over in (e for e in bad if STEP_OVER.search(e.text)):
+        here = [e for e in rivals if e.file == over.file]
+        if any(e.order < over.order and _names_it(e) for e in here):
+            rivals = [e for e in rivals if e.file != over.file or e.order < over.order or not raised(e)]
+    took = next((e.order for e in rivals if _takes_all(e)), None)
+    return [e for e in rivals if took is None or e.order <= took or not _finds_nothing(e)]
+
+
+def _comes_after(event: Event, other: Event) -> bool:
+    return event.file == other.file and event.order > other.order
+
+
+def _names_it(event: Event) -> bool:
+    """Whether a line names a cause that the run did not survive, and no after-effect."""
+    follows = event.signature.cause in FOLLOWS
+    return weight(event) >= STRONG and not (event.level or survived(event) or follows)
+
+
+def _takes_all(event: Event) -> bool:
+    """Whether a program could not do its work for want of memory, a library or room: it leaves nothing behind."""
+    return event.signature.cause in LEAVING_NOTHING and _names_it(event)
+
+
+def _finds_nothing(event: Event) -> bool:
+    """Whether an exception only tells that something expected is not there."""
+    return event.error is not None and NOTHING_THERE.search(event.text) is not None
 
 
 def _trouble(event: Event) -> bool:

@@ -73,6 +73,11 @@ class PythonError:
     ignored: bool = False
 
     @property
+    def first_line(self) -> int:
+        """The line of the log where its traceback begins."""
+        return self.frames[0].log_line - 1 if self.frames else self.log_line
+
+    @property
     def own_frame(self) -> Frame | None:
         """The innermost frame in the person's own code."""
         return next((frame for frame in reversed(self.frames) if frame.own), None)
@@ -83,13 +88,14 @@ def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
     window = data[start : start + WINDOW].split(b"\n")[:MOST_LINES]
     first, rank = message(window[0].decode("utf-8", "replace"))
     frames: list[Frame] = []
+    margin = first[: len(first) - len(first.lstrip())]  # a program that shows another's output sets it off so
     offset, stray, broken = start + len(window[0]) + 1, 0, ""
     for number, raw in enumerate(window[1:], line + 1):
         text, of = message(raw[:2000].decode("utf-8", "replace"))
         if rank is not None and of is not None and of != rank:
             offset += len(raw) + 1
             continue
-        text, broken = broken + text, ""
+        text, broken = broken + text.removeprefix(margin), ""
         if BROKEN.match(text):
             broken = text
         elif frame := FRAME.match(text):
@@ -120,8 +126,8 @@ def read_frames_above(data: bytes, start: int, line: int, text: str) -> PythonEr
             frames.insert(
                 0, Frame(frame["file"], int(frame["line"]), frame["name"] or "", line - number, shown.strip())
             )
-        elif shown[:1] not in (" ", "\t") and (frames or number > 6):
-            break
+        elif EXCEPTION.match(shown.strip()) or (shown[:1] not in (" ", "\t") and (frames or number > 6)):
+            break  # a traceback that has its exception has no second one
     found = _exception(text, framed=True)
     ignored = any(b"Error processing line" in one for one in above[-len(frames) * 2 - 5 :])
     return PythonError(*found, line, start, tuple(frames), ignored) if frames and found else None

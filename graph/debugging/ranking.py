@@ -61,8 +61,10 @@ def features(rivals: Sequence[Event], failed_first: int | None, causes: Mapping[
 
 
 def raised(event: Event) -> bool:
-    """Whether an exception was raised and not swallowed."""
-    return event.error is not None and not event.error.ignored
+    """Whether an exception was raised and not swallowed, in Python or in another language that prints one so."""
+    if event.error is None:
+        return event.signature.group == "programs" and event.signature.kind == "fallback"
+    return not event.error.ignored
 
 
 def of_code(event: Event) -> bool:

@@ -329,6 +329,7 @@ class Scanner:
         )
         if event is not None and event.count == 1:
             event.time = self._stamp(data, start, raw)
+            event.announced = _above(data, start)
         return True
 
     def _stamp(self, data: bytes, start: int, raw: bytes) -> int | None:
@@ -338,9 +339,13 @@ class Scanner:
 
 def _beside(data: bytes, start: int, below: bytes) -> str:
     """The line below, and the one above where it announces this one (`Failed to download, trying next:`)."""
-    above = data[max(0, start - WHOLE) : max(0, start - 1)].rpartition(b"\n")[2]
-    lines = [above] * above.rstrip().endswith(b":") + [below]
-    return b"\n".join(lines).decode("utf-8", "replace")
+    above = _above(data, start)
+    return "\n".join([above] * above.rstrip().endswith(":") + [below.decode("utf-8", "replace")])
+
+
+def _above(data: bytes, start: int) -> str:
+    """The line above the one that begins at `start`, or its end."""
+    return data[max(0, start - WHOLE) : max(0, start - 1)].rpartition(b"\n")[2].decode("utf-8", "replace")
 
 
 def _goes_on(line: bytes) -> bool:

@@ -158,7 +158,8 @@ def ending(tail: Tail) -> LogEnding:
     text = printable(lines[-1][1])[:LONGEST] if lines else ""
     counting = counting_lines(tail)
     steps = [at for at, (_, line) in enumerate(lines) if PROGRESS.search(line.encode())]
-    told = [(number, line) for number, line in lines[max(steps, default=-1) + 1 :] if STILL.search(line)]
+    after = lines[max(steps, default=-1) + 1 :]
+    told = [(number, line) for number, line in after if STILL.search(line) and not ENDED.search(line)]
     whole = next((number for number, line in told if _is_last(line) and not plainness(line)), 0)
     kind = "whole" if whole else "closed" if told else "open"
     if not told and (steps or (counting and counting[-1] > last - LAST)):

@@ -11,6 +11,7 @@ from functools import lru_cache
 from graph.debugging.events import Event, Scan
 from graph.debugging.likely_lines import FLOOR, SURE, likely_lines
 from graph.debugging.ordering import ECHOED, ChosenEvent
+from graph.debugging.plain_words import cause_by_words
 from graph.debugging.process_ends import Meaning, ProcessEnd, first_fault, process_ends
 from graph.debugging.trouble import (
     LogEnding,
@@ -88,6 +89,8 @@ def _of_unknown_failure(scan: Scan, choice: ChosenEvent, use: Matcher) -> Unexpl
         shown = (_shown(said, said.file), *(_of_event(e) for e in lines[:3]))
         cause, chance = likely_cause(said.text)
         if chance >= LIKELY and cause not in ("calm", "user-code"):
+            return UnexplainedFinding(cause, LIKELY, "", shown)
+        if cause := cause_by_words(said.text):
             return UnexplainedFinding(cause, LIKELY, "", shown)
         return UnexplainedFinding("unknown", SAID, OWN_WORDS.format(line=said.line), shown)
     if fault is not None:
