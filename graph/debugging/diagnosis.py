@@ -134,7 +134,8 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     if event.settled or interrupted or not bare or said.strength > MOST_GENERAL:
         return said
     if event.error is None:
-        told = (worded(event) or named(event)) if not event.level else None
+        told = (worded(event) if said.cause == "unknown" else None) or named(event)
+        told = None if event.level else told
         return replace(told, strength=max(said.strength, GENERAL)) if told else said
     return worded(event) or _by_place(event, use) or named(event) or said
 

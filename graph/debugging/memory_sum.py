@@ -19,6 +19,7 @@ from knowledge.errors import InputError
 from knowledge.types import BY_NUMBERS, Diagnosis
 
 CAUSE = "gpu-oom"
+OLD_WORDS = re.compile(r"\(GPU \d+; ")
 # A step that begins so is a sum and nothing to do.
 ALLOCATOR = "expandable_segments"
 # A remedy for what grows with the tokens, or for what lies unused.
@@ -58,7 +59,7 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
     known = model_and_layout(found, script, words)
     crowded = "intruder" in dict(found.facts)  # another process holds what is lacking: its own sum decides nothing
     # Before 2.1, the first torch with that setting, the message named the GPU as `(GPU 0; ...`.
-    old = dict(found.facts).get("age") == "old" or any("(GPU 0; " in e.text for e in found.evidence)
+    old = dict(found.facts).get("age") == "old" or any(OLD_WORDS.search(e.text) for e in found.evidence)
     own = () if crowded else (unused_words(log, old), by_sum(log, *known) if known else "")
     first = tuple(filter(None, own))
     useless = known is not None and states_alone(log, *known)

@@ -38,7 +38,7 @@ MEMORY = (
 )
 SHARED_MEMORY = re.compile(r"(?i)shared memory|/dev/shm")
 OF_DEVICE = re.compile(r"(?i)\b(?:GPU|device|CUDA|HIP|ROCm|HBM|VRAM|accelerator)\b")
-OUTSIDE = re.compile(r"(?i)https?://|\b[\w-]+\.(?:com|org|io|net|ai|edu|gov)\b")
+OUTSIDE = re.compile(r"(?i)https?://|\b(?!java\.)[\w-]+\.(?:com|org|io|net|ai|edu|gov)\b(?!\.\w)")
 AWAY = (
     rf"{NOT} {CONNECT}\b(?: \S+){{0,5}}? [\"'`]?{HOST}|\btime(?:d |-)?out\b.{{0,60}}\bconnect.{{0,80}}{HOST}"
     rf"|\bconnect(?:ion|ing)? .{{0,40}}{HOST}.{{0,60}}\b(?:timed out|time-?out|refused|failed)"
