@@ -10,7 +10,7 @@ from assistant.cli import main
 from assistant.drawing import markdown
 from assistant.events import Event
 from assistant.mcp.tools import plan_resources as plan_tool
-from graph.planning.resources.reading import read_followup
+from graph.planning.resources.reading import read_followup, read_question
 from graph.reading.reader import read_utterance
 from graph.reading.utterance import ThreadView
 from graph.usecases.plan_resources import plan_resources
@@ -177,3 +177,9 @@ def test_a_quantised_base_is_told_with_its_embeddings() -> None:
     (base,) = (part for part in fit.memory.parts if part.name == "base model")
     assert "68.5 B parameters x 0.55 bytes, 2.1 B of embeddings x 2" in base.how
     assert base.gib == pytest.approx((68.5 * 0.55 + 2.1 * 2) * 1e9 / 2**30, rel=0.01)
+
+
+def test_a_sequence_of_so_many_tokens_for_each_gpu_is_a_length() -> None:
+    said = "8B with FSDP on 16 nodes of Delta A100, one sequence of 4096 per GPU per step"
+    question = read_question(read_utterance(said, ThreadView()))
+    assert (question.sequence, question.micro_batch) in ((4096, None), (4096, 1))

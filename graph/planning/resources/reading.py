@@ -519,8 +519,8 @@ def _amounts(draft: Draft) -> None:
             name = "each" if EACH.match(behind) else "" if matching("each_gpu").match(behind) else "gpus"
         elif one.unit == "batch":
             name = "micro_batch" if number <= LARGE_BATCH or matching("each_gpu").match(behind) else "global_batch"
-        elif one.unit in ("sample", "sequence") and matching("each_gpu").match(behind):
-            name = "micro_batch"
+        elif one.unit in ("sample", "sequence") and one.text[0].isdigit() and matching("each_gpu").match(behind):
+            name = "micro_batch"  # `sequence of 4096` is a length
         elif one.unit == "speed":
             name = "speed"
             number *= -1 if matching("each_gpu").match(behind) else 1

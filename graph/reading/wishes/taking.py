@@ -30,7 +30,7 @@ LEFT_TO_RULES = word_set(
 COMPLETED = frozenset(("walltime", "queue", "account"))
 SURE_OF_SIZE = 0.85
 # Slots of one plain value, where the tagger goes before a pattern; elsewhere what patterns read is richer than a span.
-FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint output spare_nodes")
+FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint spare_nodes")
 # What runs beside or behind the program, and the value of an option that it ends in.
 COMMANDS, OPTION_LAST = frozenset(("then", "beside", "after", "before")), re.compile(r"(?<!\S)--?[A-Za-z][\w-]*$")
 VALUE_BEHIND = re.compile(r" (?![-(])[^\s,;]*[^\s,;.:!?)]")
@@ -40,6 +40,8 @@ LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_n
 
 
 OF_A_SCHEDULER = re.compile(r"-[A-Za-z]\b(?!-)")  # options of one letter are rather a scheduler's: the rules know them
+# What a program writes is no log: `outputs go to /scratch/runs, pass it as --out`.
+RESULTS = re.compile(r"\b(?:outputs|results|checkpoints|weights|models)\b[^.,;\n]{0,40}$", re.I)
 # `80gb cards`: memory that a card has, and none that the job asks for.
 OF_A_CARD = re.compile(r"[\s-]*(?:vram\b|hbm\b|gpus?\b|cards?\b|ones\b|versions?\b|[avhl]\d{2,3}\b|mi\d{3})", re.I)
 
@@ -97,6 +99,7 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
         meant = inside is None or (inside.scope == "negated" and not inside.keeps and span.sign == "-")
         meant = meant and not any(start <= span.start < end for start, end in asked)
         meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
+        meant = meant and not (span.slot == "output" and RESULTS.search(text, 0, span.start))
         meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
         if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
             out.append(span)
