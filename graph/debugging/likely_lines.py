@@ -19,8 +19,8 @@ from knowledge.signatures.matcher import Matcher
 from knowledge.signatures.wording import plain_text
 
 WEIGHTS = Path(__file__).with_name("likely_lines.npz")
-# So many last lines, each shape of line once, and so many of them are told.
-MOST_LOOKED, MOST_TOLD = 60, 3
+# So many last lines of all files, of each so many at least; each shape of line once. So many of them are told.
+MOST_LOOKED, FEWEST, MOST_TOLD = 60, 10, 3
 SHORTEST = 9
 # Logits: as likely trouble as not, and nine times as likely.
 FLOOR, SURE = 0.0, 2.2
@@ -32,7 +32,8 @@ def likely_lines(
 ) -> list[tuple[Trouble, str | None]]:
     """The likeliest lines with their files, the best first. floor: the least logit."""
     model = meaning_model(WEIGHTS)
-    found = [(told, file) for file, tail in tails.items() for told in unknown_lines(tail, use)] if model else []
+    each = max(FEWEST, MOST_LOOKED // max(1, len(tails)))  # a vector takes 5 to 10 ms
+    found = [(told, file) for file, tail in tails.items() for told in unknown_lines(tail, use)[-each:]] if model else []
     if model is None or not found:
         return []
     sure = model.logits_of([plain_text(told.text) for told, _ in found])[:, 0]
