@@ -42,6 +42,13 @@ def scheduler_output(text: str) -> list[SchedulerOutput]:
         if short and not (at and lines[at].strip() and columns_asked(lines[at - 1])):  # nothing begins with it
             at += 1
             continue
+        if (
+            0 < at < len(lines) - 1
+            and lines[at - 1] == lines[at] == lines[at + 1]
+            and not (found and found[-1].last == at - 1)
+        ):
+            at += 1  # what began nothing above begins nothing here
+            continue
         here = read_json(lines, at) if is_json else []
         broken += is_json and not here
         readers = (one for one in READERS if barren.get(one, 0) <= at)
