@@ -226,7 +226,7 @@ def found(text: str) -> Iterator[Span]:
 
 def credentials(text: str) -> Iterator[Span]:
     """Every credential, and the same again where it stands without a word that tells of it."""
-    spans = [*told(text)]
+    spans = [*by_form_or_word(text)]
     yield from spans
     yield from copies(text, {text[start:end] for start, end, kind in spans if kind == "KEY"})
 
@@ -241,7 +241,7 @@ def copies(text: str, values: Iterable[str]) -> Iterator[Span]:
             at = text.find(value, at + len(value))
 
 
-def told(text: str) -> Iterator[Span]:
+def by_form_or_word(text: str) -> Iterator[Span]:
     """What a form or a word tells to be one. Lines with colours, escapes and the like are read in their plain form; the
     whole of what is found there, as it stands."""
     passages = []

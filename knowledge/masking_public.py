@@ -86,7 +86,9 @@ def site_names() -> frozenset[str]:
     clusters = catalogue().clusters.values()
     named = {name for one in clusters for name in (one.id, *one.names, *(queue.id for queue in one.queues))}
     nodes = {name for one in clusters for node in one.node_types for name in (node.id, *node.gpus.model.split())}
-    return frozenset(name.lower() for name in (*named, *nodes))
+    # `MareNostrum` is said for MareNostrum 5, too.
+    bare = {name.rstrip(" 0123456789") for one in clusters for name in one.names}
+    return frozenset(name.lower() for name in (*named, *nodes, *bare))
 
 
 def is_site_name(text: str, start: int, end: int) -> bool:

@@ -60,7 +60,7 @@ SHARE, OF_FRAMES, OF_HARD, RAREST = 4.0, 2.0, 1.5, 4
 STRENGTH, MOST_LINE = 3.0, 2000
 TRIGGER = re2.compile(f"(?i){looks()}")
 # What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.
-BAR = -0.5
+BAR = -0.4
 MADE_ELSEWHERE = re.compile(r"sk-|hf_|gh[pousr]_|glpat|xox|AKIA|eyJ|-----|AIza|\$\d|npm_|pypi|nvapi")
 OF_WORDS = """
     lantern copper meadow osprey velvet thunder birke maison girasol kiwi falcon turnip acorn walnut schnee
