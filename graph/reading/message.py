@@ -51,7 +51,7 @@ TALK = re.compile(
     re.I,
 )
 # A stop or a comma between words: no command that is not known is written so.
-CLAUSES = re.compile(r"(?=[^$|&<>{}`;]*$).*?[a-z)]{2,}[.,] [A-Za-z]\w+ .{3,}")
+CLAUSES = re.compile(r"(?=[^$|&<>{}`;]*$).*?[a-z)]{2}[.,] [A-Za-z]\w+ .{3,}")
 # A program's name and a few plain words.
 COMMAND = re.compile(r"[a-z~./][\w.+/~-]*(?: [\w.+/~@%-]+){0,4}")
 ASKS = re.compile(r"[?\uff1f](?:\s|$)")
@@ -94,6 +94,11 @@ CRASHED = (r"\s*(?:Caught signal|={3,} ?backtrace|\*\*\* Process received)", r"\
 # A script's file; `34871120.batch` is a job's step.
 SCRIPT_FILE = re.compile(
     r"(?<![\w.$-])(?P<name>(?!\d+\.batch\b)\w[\w.-]*\.(?:sh|bash|slurm|sbatch|pbs|qsub|lsf|bsub|flux|job|sub|cmd|batch))(?![\w/])"
+)
+RUNS_FILE = re.compile(
+    r"(?:^|[;&|(]|\s)(?:(?:bash|sh|source|\.)\s+(?:-\w+\s+)*|(?:srun|mpiexec|mpirun|exec)\s[^\n#]{0,200}?|(?=\./))"
+    r"[\"']?(?:[^\s\"';|&#]{0,200}/)?(?P<name>[\w.-]{1,80}\.\w{2,6})(?![\w/.-])",
+    re.MULTILINE,
 )
 # The name behind the command that submits or writes the file.
 SUBMITTED = re.compile(
@@ -181,7 +186,7 @@ class Apart:
 
 def name_above(line: str, script: str) -> str:
     """The file's name in the line right above a script: the one that it ends on, or the only one."""
-    runs = lines_that_run(script)
+    runs = files_run(script)
     names = [one for one in SCRIPT_FILE.finditer(line) if one["name"] not in runs]
     ends = [one["name"] for one in names if not re.search(r"\w", line[one.end() :])]
     return ends[0] if ends else names[0]["name"] if len(names) == 1 else ""
@@ -194,14 +199,15 @@ def told_name(text: str, script: str) -> str:
     around = "\n".join(row for row in text.splitlines() if row.strip() not in inside_)
     sure = dict.fromkeys(one["name"] for one in SUBMITTED.finditer(text))
     named = sure or dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(around))
-    runs = lines_that_run(script)
+    runs = files_run(script)
     found = [one for one in named if one not in runs]
     return found[0] if len(found) == 1 else ""
 
 
-def lines_that_run(script: str) -> str:
-    """The lines in which a script runs or sources a file: what they name is another file than the script."""
-    return "\n".join(row for row in script.splitlines() if not row.lstrip().startswith("#") and "<<" not in row)
+def files_run(script: str) -> set[str]:
+    """The files that a script runs or sources, without their folders: none of them is the script itself. What it submits
+    may be: a job that goes on hands itself in."""
+    return {found["name"] for found in RUNS_FILE.finditer(script)}
 
 
 def take_apart(text: str, attachments: Sequence[Attachment] = ()) -> Message:

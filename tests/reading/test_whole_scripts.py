@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from graph.reading.message import take_apart
+from graph.reading.message import UNNAMED, take_apart
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SCRIPTS = sorted(one for one in GOLDEN.rglob("*.sh") if one.read_text().startswith("#!"))
@@ -94,3 +95,24 @@ def test_words_about_an_error_and_a_list_of_wishes_are_no_log() -> None:
     assert not take_apart(wishes).logs
     told = "my job ended at the walltime yesterday.\nI asked for 4 hours.\nIt wants 6 i think.\nWhat do I do?\nThanks!"
     assert not take_apart(told).logs
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "name"),
+    [
+        ("this is night.sh", "sbatch night.sh", "night.sh"),  # a job that hands itself in again
+        ("run.sh:", "./my_run.sh", "run.sh"),
+        ("this is run.sh", "cp run.sh $OUT/", "run.sh"),
+        ("I use env.sh in it", "source /w/ada/env.sh", UNNAMED),
+        ("see wrap.sh", "srun -n 4 bash wrap.sh", UNNAMED),
+    ],
+)
+def test_a_script_is_called_as_said_but_not_as_what_it_runs(words: str, line: str, name: str) -> None:
+    found = take_apart(f"{words}\n\n```\n#!/bin/bash\n#SBATCH -N 1\n{line}\nsrun python t.py\n```\n")
+    assert [one.name for one in found.scripts] == [name]
+
+
+def test_a_long_word_above_a_comma_is_read_in_time() -> None:
+    began = time.process_time()
+    take_apart(f"#!/bin/bash\nsrun python t.py\n\n{'a' * 40_000} and b")
+    assert time.process_time() - began < 2
