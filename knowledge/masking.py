@@ -31,6 +31,7 @@ RANKS = ("USER", "HOST")
 MOST_LEARNED = 400
 # What is hidden wherever it stands, once it was told to be a key: letters and digits or signs, and long enough.
 UNMISTAKABLE, MOST_ALIKE, MOST_COPIED = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%&*+?@^~])[^\s/.]{8,200}"), 5, 100
+JOINED = re.compile(r"[\w-]|\.\w")
 # What a name gives its value by: `password: "`, `KEY=`.
 VALUE_OF, MOST_BEFORE = re.compile(r"[:=]\s*[\"'`]*\Z"), 40
 WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
@@ -232,13 +233,15 @@ def credentials(text: str) -> Iterator[Span]:
 
 
 def copies(text: str, values: Iterable[str]) -> Iterator[Span]:
-    """Where else these values stand: those that are no word and no number."""
+    """Where else these values stand, as words of their own: those that are no plain word and no number."""
     unmistakable = sorted(one for one in values if UNMISTAKABLE.fullmatch(one) and len(set(one)) > MOST_ALIKE)
     for value in unmistakable[:MOST_COPIED]:
         at = text.find(value)
         while at >= 0:
-            yield at, at + len(value), "KEY"
-            at = text.find(value, at + len(value))
+            end = at + len(value)
+            if not (JOINED.match(text[at - 1 : at]) or JOINED.match(text, end)):  # `train2024.sh` is no `train2024`
+                yield at, end, "KEY"
+            at = text.find(value, end)
 
 
 def by_form_or_word(text: str) -> Iterator[Span]:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import re2
 
 from knowledge.data_file import read_data
+from knowledge.masking_scorer import TELLING, WORD, told_by
 
 # Characters before a key that are looked through for what makes it public, and behind it.
 BEFORE, BEHIND = 2000, 120
@@ -32,7 +34,12 @@ AROUND, LONG = re.compile(r"\(\?<?[=!]"), re.compile(r"\{\d+,\d{4,}\}")
 
 @cache
 def patterns() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(shape["pattern"]) for shape in read_data(Path(__file__).with_suffix(".yaml")))
+    return tuple(re.compile(shape["pattern"]) for shape in shapes())
+
+
+@cache
+def shapes() -> tuple[Mapping[str, Any], ...]:
+    return tuple(read_data(Path(__file__).with_suffix(".yaml")))
 
 
 @cache
@@ -63,7 +70,16 @@ def public_parts(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[
         for number in together().Match(text[start:end].encode("utf-8", "replace")) or ():
             pattern = patterns()[number]
             for found in pattern.finditer(text, start, end):
-                yield found.span("p") if "p" in pattern.groupindex and found["p"] is not None else found.span()
+                part = found.span("p") if "p" in pattern.groupindex and found["p"] is not None else found.span()
+                if not (shapes()[number].get("named") and is_told(text, part[0])):
+                    yield part
+
+
+def is_told(text: str, start: int) -> bool:
+    """Whether the word before a part of a text tells that it is a secret: `the password is`, `-p`, `token`."""
+    words = WORD.findall(text, max(0, text.rfind("\n", 0, start) + 1, start - MOST_BEFORE), start)
+    tells = [tell for tell in map(told_by, reversed(words)) if tell[:1] != "v"][:1]
+    return any(tell[:1] in TELLING and tell[:1] != "W" for tell in tells if tell) or tells == ["-p"]
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -205,8 +205,10 @@ def told_name(text: str, script: str) -> str:
 
 
 def files_run(script: str) -> set[str]:
-    """The files that a script runs or sources, without their folders: none of them is the script itself. What it submits
-    may be: a job that goes on hands itself in."""
+    """The files that a script runs or sources, without their folders: none of them is the script itself.
+
+    What it submits may be: a job that goes on hands itself in.
+    """
     return {found["name"] for found in RUNS_FILE.finditer(script)}
 
 

@@ -128,3 +128,24 @@ def test_what_is_said_to_be_a_login_is_a_name_that_comes_back() -> None:
     hidden = mask("l'heure et les commandes svp, mon login est bsc841207")
     assert "<USER_1>" in hidden.text and hidden.names["USER_1"] == "bsc841207"
     assert "bsc841207" not in mask("mon mot de passe est bsc841207").text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password: Hopper-100", "Hopper-100"),
+        ("the password is Spectrum42", "Spectrum42"),
+        ("my password is Korrekt-Pferd-15B", "Korrekt-Pferd-15B"),
+        ("mysql -u ada -p'Korrekt-Pferd-15B'", "Korrekt-Pferd-15B"),
+        ("login: ada/Trombone-24m", "Trombone-24m"),
+        (f"kernel started; api key: {'0b6d1c9a-4e37-4c0f-9d58-2a1f7be0c843'}", "0b6d1c9a-4e37-4c0f-9d58-2a1f7be0c843"),
+    ],
+)
+def test_what_looks_like_a_card_or_a_model_is_a_key_where_it_is_told_to_be(text: str, secret: str) -> None:
+    assert secret not in hide(text)
+
+
+def test_a_key_is_hidden_again_as_a_word_but_not_within_one() -> None:
+    assert hide("password: train2024\nsbatch train2024.sh\nfailed with train2024.").endswith(
+        "sbatch train2024.sh\nfailed with <hidden>."
+    )
