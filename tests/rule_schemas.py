@@ -444,7 +444,9 @@ SCHEMAS: dict[str, Any] = {
         plugins=dict[Word, Word],
     ),
     "knowledge/masking_evidence.yaml": table("Evidence", words=dict[Word, Word], forms=dict[Word, Pattern]),
-    "knowledge/masking_public.yaml": tuple[table("PublicShape", pattern=Pattern, example=Word), ...],
+    "knowledge/masking_public.yaml": tuple[
+        table("PublicShape", pattern=Pattern, example=Word, named=NotRequired[StrictBool]), ...
+    ],
     "knowledge/model_shapes.yaml": ModelShapes,
     "knowledge/network_env.yaml": NetworkFacts,
     "knowledge/options.yaml": tuple[OptionFact, ...],

@@ -207,9 +207,12 @@ def told_name(text: str, script: str) -> str:
 def files_run(script: str) -> set[str]:
     """The files that a script runs or sources, without their folders: none of them is the script itself.
 
-    What it submits may be: a job that goes on hands itself in.
+    What a job submits may be: one that goes on hands itself in. Without directives it is no job, and submits others.
     """
-    return {found["name"] for found in RUNS_FILE.finditer(script)}
+    runs = {found["name"] for found in RUNS_FILE.finditer(script)}
+    if not any(DIRECTIVE.match(line) for line in script.splitlines()):
+        runs |= {found["name"] for found in SUBMITTED.finditer(script)}
+    return runs
 
 
 def take_apart(text: str, attachments: Sequence[Attachment] = ()) -> Message:
