@@ -82,7 +82,8 @@ class JobRequest:
     programs of the job; stage_in are paths copied to each node's own disk; chain is a number of jobs one after another
     (a dependency `afterok` that names no job: each only if the one before ended well);
     spare_nodes: the nodes are tried in pairs first, and so many are asked for beside those that train (0: only tried);
-    least_nodes: the job goes on with so many when others die; patches: changes of the text that no field holds.
+    least_nodes: the job goes on with so many when others die; config_file: the person's own configuration of the
+    framework (Accelerate's YAML, DeepSpeed's JSON), in the place of one written for them; patches: changes of the text that no field holds.
     site_words: what was told of a machine that nobody described.
     """
 
@@ -156,6 +157,7 @@ class JobRequest:
     activation_checkpointing: bool | None = None
     sequence_length: int | None = None
     port: int | None = None
+    config_file: str | None = None
     patches: tuple[Patch, ...] = ()
 
 
@@ -418,7 +420,8 @@ class LaunchPlan:
     `module`) or a program that is not Python. Shell text from the facts: preamble, setup, rendezvous_*, launch.rank and
     launch.local_rank, settings and variables with expand. Everything else is quoted when rendered. stage is the ZeRO
     stage, None without ZeRO. late_args are arguments that name what the rendezvous sets (MASTER_ADDR, WORLD_SIZE).
-    network_cards: of a node, 0 where not known. config_file: accelerate's, where it is the person's own.
+    network_cards: of a node, 0 where not known. config_file: the person's own one of the
+    framework (Accelerate's YAML, DeepSpeed's JSON), empty where it is written for them.
 
     From output on: what people add (JobRequest says what each means). before and after are shell lines; then and
     beside are further programs, each with its own words in `args`; stage_in goes to node_disk (shell text) on every

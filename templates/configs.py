@@ -23,7 +23,7 @@ MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
 
 
 def deepspeed_file(plan: LaunchPlan) -> str:
-    return f"ds_zero{plan.stage}.json"
+    return plan.config_file if plan.config_file.endswith(".json") else f"ds_zero{plan.stage}.json"
 
 
 def brings_own_config(plan: LaunchPlan) -> bool:
@@ -68,9 +68,10 @@ def program_words(plan: LaunchPlan) -> tuple[str, ...]:
 
 def side_files(plan: LaunchPlan) -> tuple[SideFile, ...]:
     files = []
-    if plan.stage is not None and plan.framework in WITH_JSON and not brings_own_config(plan):
+    own_json = plan.config_file.endswith(".json") or brings_own_config(plan)
+    if plan.stage is not None and plan.framework in WITH_JSON and not own_json:
         files.append(SideFile(deepspeed_file(plan), json.dumps(deepspeed_config(plan), indent=2) + "\n"))
-    if plan.framework == "accelerate" and plan.launch.workers == "accelerate" and not plan.config_file:
+    if plan.framework == "accelerate" and plan.launch.workers == "accelerate" and not plan.config_file.endswith(("yaml", "yml")):
         import yaml  # 30 ms that most scripts need not pay
 
         files.append(SideFile(ACCELERATE_FILE, yaml.safe_dump(accelerate_config(plan), sort_keys=False)))

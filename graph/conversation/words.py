@@ -17,6 +17,7 @@ from graph.conversation.refused import without_keys
 from graph.conversation.turn import ASKING, MARKS, SURE, WANTING, TurnContext
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
+from graph.reading.account import COMMON
 from graph.reading.own_machine import (
     MOST_WORDS,
     YOURS,
@@ -33,6 +34,7 @@ from graph.reading.referring import says_nothing
 from graph.reading.scope import wanted
 from graph.state import State, Way
 from graph.undescribed import not_drafted
+from knowledge.cluster import Cluster
 from knowledge.types import (
     AskField,
     AwaitLog,
@@ -223,6 +225,15 @@ def names_its_machine(turn: TurnContext, now: JobRequest) -> bool:
     return tells or (now.machine != was.machine and replace(now, machine=was.machine, heard=was.heard) == was)
 
 
+def stands(piece: str, cluster: Cluster | None) -> bool:
+    """Whether every script of a machine holds what a piece names: its file systems, the module that all load."""
+    if cluster is None or re.search(r"\d", piece):
+        return False
+    given = f"{cluster.directives} {cluster.software}".lower()
+    words = [word for word in re.findall(r"[^\W_]{3,}", piece.lower()) if word not in COMMON]
+    return bool(words) and all(word in given for word in words)
+
+
 def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Understood, tuple[Said, ...]]:
     """What the rules read in the words, and what of it is to be said."""
     words = turn.wishes or turn.words
@@ -246,7 +257,8 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
         heard = replace(heard, intent="question")
     from graph.wishes import wishes
 
-    heard, said = wishes(words, before, heard, turn.context.cluster(heard.request))
+    cluster = turn.context.cluster(heard.request)
+    heard, said = wishes(words, before, heard, cluster)
     request, of_keys = without_keys(heard.request)
     heard = replace(heard, request=request)
     said = (*of_files, *said, *(one.text for one in of_keys))
@@ -254,7 +266,9 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     kind = (heard.request.node_type or "\0").lower()  # a kind of GPU is settled with the machine's facts
     placed = {one.entry for one in heard.request.then}
     left = [
-        piece for piece in heard.left if kind not in piece.lower() and piece not in placed and not says_nothing(piece)
+        piece
+        for piece in heard.left
+        if kind not in piece.lower() and piece not in placed and not says_nothing(piece) and not stands(piece, cluster)
     ]
     unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
     return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))

@@ -26,8 +26,9 @@ from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_change, without
 from graph.reading.scope import NAMED, wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
-from graph.reading.wishes.taking import TakenWishes, completed, fields_of, take_wishes
-from knowledge.job_parts import Program
+from graph.reading.wishes.left import left_wishes
+from graph.reading.wishes.taking import TakenWishes, completed, fields_of, first_edits, take_wishes
+from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
 SURE = 0.85  # probability from which the trained reader goes before the rules
@@ -39,6 +40,9 @@ ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*(?:[= ][\w./-]+\.json)?|model\w*[= ]\S+)", re.I)
 STANDS_IN = r"(?:[A-Z][A-Z_]*|[$<{][\w{}<>]+)"
 NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
+RANGED = re.compile(r"(?<!\S)(?P<name>--?[A-Za-z][\w-]*)[= ](?P<low>\d{1,4})(?P<dots>-|\.\.\.?)(?P<high>\d{1,4})(?!\S)")
+MOST_TASKS = 100  # of an array whose values are listed
+ARRAYED = re.compile(r"\b(?:arrays?|sweep\w*)\b", re.I)
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
 TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
@@ -87,14 +91,31 @@ def read_whole(text: str, before: JobRequest | None, asked: str | None, options:
     """The reading of a text in its normal form, by the rules and the tagger of wishes."""
     if asked is not None:
         return by_rules(text, before, asked, options)
-    if before is None or before == JobRequest():
-        read = by_rules(text, before, asked, options)
-        return completed_by(read, before, take_wishes(text, None)) if read.intent in ("generate", "port") else read
+    read = read_first(text, before) if before is None or before == JobRequest() else read_change(text, before, options)
+    if read.intent not in ("generate", "port"):
+        return read
+    return replace(read, left=apart((*read.left, *left_wishes(text, before, read.request, read.left))))
+
+
+def read_first(text: str, before: JobRequest | None) -> Understood:
+    """The reading of a message that no job stands before."""
+    read = by_rules(text, before, None, None)
+    if read.intent == "diagnose" and "?" not in text:
+        # `Requeue it when it hits the limit` is a wish, and no failure: what is left without it tells the intent.
+        again = by_rules(take_wishes(text, None).rest, before, None, None)
+        read = again if again.intent == "generate" and again.request.entry else read
+    if read.intent not in ("generate", "port"):
+        return read
+    return completed_by(read, before, TakenWishes(first_edits(text), text))
+
+
+def read_change(text: str, before: JobRequest, options: Sequence[str] | None) -> Understood:
+    """The reading of a message about the job that stands."""
     taken = take_wishes(text, before, lambda: ruled_fields(text, before))
     if taken.edits:
-        read = with_frames(Framed(taken.edits, taken.rest), before, asked, options)
+        read = with_frames(Framed(taken.edits, taken.rest), before, None, options)
     else:
-        read = by_rules(text, before, asked, options)
+        read = by_rules(text, before, None, options)
     framed = find_frames(text, before).edits  # a time beside a further program is that one's
     return completed_by(read, before, TakenWishes((), text, () if framed else taken.sizes))
 
@@ -142,7 +163,7 @@ def by_rules(text: str, before: JobRequest | None, asked: str | None, options: S
         varied = {one.option for one in request.array.axes} if request.array else set()
         spare = [one for one in own_options(words, spoken, request) if one.value.name not in varied]
         request = apply_edits(request, spare).request
-    request = without_axes(with_notebook(request, text)) if goes_on else request
+    request = without_axes(with_notebook(with_ranges(request, text), text)) if goes_on else request
     first = before is None or not (before.entry or before.nodes or before.strategy)  # a machine alone is no job yet
     account = lone_account(wishes.rest, request) if intent in ("generate", "port") and first and asked is None else None
     notes: tuple[str, ...] = ()
@@ -170,6 +191,23 @@ def with_notebook(request: JobRequest, text: str) -> JobRequest:
     if found is None or request.entry:
         return request
     return replace(request, entry=found[0], heard=(*request.heard, Heard("entry", "said", found[0])))
+
+
+def with_ranges(request: JobRequest, text: str) -> JobRequest:
+    """Arguments over a range of numbers as the array that they are: `--fold 0..4`, `--fold 0-4` where one is said."""
+    found = [m for m in RANGED.finditer(request.args or "") if m["dots"] != "-" or ARRAYED.search(text)]
+    axes = tuple(ArrayAxis(m["name"], tuple(map(str, range(int(m["low"]), int(m["high"]) + 1)))) for m in found)
+    if (
+        not axes
+        or any(not 2 <= len(axis.values) <= MOST_TASKS for axis in axes)
+        or (request.array and request.array.axes)
+    ):
+        return request
+    args = request.args or ""
+    for one in reversed(found):
+        args = args[: one.start()] + args[one.end() :]
+    held = request.array or JobArray()
+    return replace(request, args=" ".join(args.split()) or None, array=replace(held, axes=axes, count=None))
 
 
 def without_axes(request: JobRequest) -> JobRequest:

@@ -16,6 +16,7 @@ from graph.planning.programs import edited, place
 from knowledge.data_file import read_data
 from knowledge.job_parts import ArgumentEdit
 from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal, Variable
+from templates.configs import WITH_JSON
 
 # The framework's own argument of each size; a size that is not here is the program's own matter.
 SIZES: Mapping[Framework, Mapping[str, str]] = read_data(Path(__file__).with_suffix(".yaml"))
@@ -69,6 +70,8 @@ LIGHTNING_STRATEGY = {
 }
 LIGHTNING_COMMANDS = ("fit", "validate", "test", "predict")
 
+NO_CONFIG = "The launch itself reads no *{0}*: if your program does, say *add --OPTION {0}*."
+
 
 def with_methods(decided: LaunchPlan, request: JobRequest) -> LaunchPlan | Refusal:
     """The plan with what the framework is told, or a refusal where the sizes do not come out even."""
@@ -85,9 +88,26 @@ def with_methods(decided: LaunchPlan, request: JobRequest) -> LaunchPlan | Refus
         gradient_accumulation=request.gradient_accumulation or 1,
         mixed_precision=mixed(decided, request),
         activation_checkpointing=bool(request.activation_checkpointing),
+        config_file=config_of(decided, request),
         offload=tuple(name for name in ("optimizer", "parameters") if getattr(request, f"offload_{name}")),
-        notes=(*decided.notes, *told_open(decided, open_ones)),
+        notes=(*decided.notes, *told_open(decided, open_ones), *told_config(decided, request)),
     )
+
+
+def config_of(decided: LaunchPlan, request: JobRequest) -> str:
+    """The person's own configuration file where the framework's launch takes one of its kind, else empty."""
+    name = request.config_file or ""
+    yaml = decided.framework == "accelerate" and decided.launch.workers == "accelerate"
+    json = decided.framework in WITH_JSON and decided.stage is not None
+    return name if (name.endswith(".json") and json) or (name.endswith(("yaml", "yml")) and yaml) else ""
+
+
+def told_config(decided: LaunchPlan, request: JobRequest) -> tuple[str, ...]:
+    """That this launch reads no file of that kind, where the person gave one."""
+    name = request.config_file
+    if not name or config_of(decided, request) or name in decided.args:
+        return ()
+    return (NO_CONFIG.format(name),)
 
 
 def exported(decided: LaunchPlan, request: JobRequest, open_ones: Sequence[str]) -> tuple[Variable, ...]:

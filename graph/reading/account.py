@@ -51,6 +51,7 @@ DESCRIBED = re.compile(
     r"\s?(?:[MBGK]|bn|million|billion)?\s*-?(?:param\w*|samples?|images?|pictures?|photos|classes|files)\b|\s?(?:million|billion)\b",
     re.I,
 )
+OF_CARD = re.compile(r"\b(?:[avhlgb]h?\d{2,3}|mi\d{3}\w?)(?:-| )$", re.I)  # `v100-32`: the memory of the card
 SHORT_OPTION = 2  # `-N` names an option rather than giving one
 # Numbers that count nothing of a job: marks of a list, and what is only told.
 MARK = re.compile(r"\)|\s+(?:things|questions|steps|problems|tries|times|people|of us|points|ways|options)\b")
@@ -90,7 +91,7 @@ def unplaced(
     pasted = DIRECTIVE.search(text)
     text = text[: pasted.start()] if pasted else text
     line, mentions = find_mentions(text)
-    held, was = _Held(request, also), _Held(before or JobRequest(), ())
+    held, was = HeldWords(request, also), HeldWords(before or JobRequest(), ())
     spans = [*placed, *_idle(text), *((one.start, one.end) for one in stretches(text))]
     left = [one for one in _weighty(text, mentions) if not _inside(one.start, one.end, spans)]
     open_mentions = [
@@ -123,7 +124,7 @@ def lone_account(text: str, request: JobRequest) -> tuple[str, Span] | None:
     if request.account is not None or request.machine is None:
         return None
     line, mentions = find_mentions(text)
-    held = _Held(request, ())
+    held = HeldWords(request, ())
     named = [_span(token.mention) for token in line.tokens if token.mention]
     taken = [*named, *((m.start, m.end) for m in mentions if m.kind not in ("Term", "Name", "Quantity"))]
     words = list(re.finditer(r"[^\s,;]+", text))
@@ -144,7 +145,7 @@ def _span(mention: Any) -> Span:
     return mention.start, mention.end
 
 
-class _Held:
+class HeldWords:
     """What a request says, as text and as numbers."""
 
     def __init__(self, request: JobRequest, also: Iterable[str]) -> None:
@@ -244,7 +245,8 @@ def _weighty(text: str, mentions: Sequence[Mention]) -> list[Mention]:
 
 def _only_describes(text: str, mention: Mention) -> bool:
     """Whether a number is a mark of a list, or tells of the model or the data."""
-    return bool(DESCRIBED.match(text, mention.end) or MARK.match(text, mention.end))
+    of_card = OF_CARD.search(text, max(0, mention.start - 12), mention.start)
+    return bool(of_card or DESCRIBED.match(text, mention.end) or MARK.match(text, mention.end))
 
 
 def _odd_names(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
@@ -267,7 +269,7 @@ def _idle(text: str) -> Iterator[Span]:
     yield from ((a, b) for a, b in sentences(text) if is_question(text[a:b]) or text[a:b].rstrip().endswith("?"))
 
 
-def _is_old(request: JobRequest, mention: Mention, was: _Held) -> bool:
+def _is_old(request: JobRequest, mention: Mention, was: HeldWords) -> bool:
     """Whether a name belongs to the machine that the job leaves, or to the request before the change."""
     if mention.kind in ("Path", "Duration", "Option", "Variable", "Machine") and was.has(mention, mention.text):
         return True
@@ -313,7 +315,7 @@ def _wishes(
     text: str,
     mentions: Sequence[Mention],
     spans: Sequence[Span],
-    held: _Held,
+    held: HeldWords,
     changes: Callable[[str], bool] | None,
 ) -> Iterator[Span]:
     """Pieces that begin like a wish and hold nothing that any reader made something of."""

@@ -76,6 +76,10 @@ def _number(field: str) -> Builder:
 AT_LIMIT = re.compile(r"(?i)\blimit|\btime\b|\brun(?:s|ning)? out\b|\bthe end\b")
 
 
+KEEPS_RUNS = Variable("WANDB_MODE", "offline", "runs are kept on disk; `wandb sync` sends them from a login node")
+ONLY_WANDB = re.compile(r"(?!.*\b(?:hugging|hf|hub|pip|datasets|internet)).*(?:wandb|w&b|weights).*", re.I | re.S)
+
+
 def _flag(field: str, value: bool = True) -> Builder:
     return lambda m, r: (Set(field, value if not m.groupdict().get("no") else not value, m[0].strip()),)
 
@@ -85,6 +89,18 @@ def _again(match: re.Match[str], request: JobRequest) -> Built:
     at_limit = AT_LIMIT.search(match[0]) is not None and not match.groupdict().get("no")
     signal = (Set("signal", LimitSignal(), match[0].strip()),) if at_limit and not request.signal else ()
     return (*_flag("requeue")(match, request), *signal)
+
+
+def _offline(match: re.Match[str], request: JobRequest) -> Built:
+    return offline_edits(match[0].strip(), request)
+
+
+def offline_edits(words: str, request: JobRequest) -> Built:
+    """All offline, or where only Weights & Biases is named its variable, in the place of another value of it."""
+    if not ONLY_WANDB.fullmatch(words):
+        return (Set("offline", True, words),)
+    old = tuple(Remove("variables", one, words) for one in request.variables if one.name == KEEPS_RUNS.name)
+    return (*old, Add("variables", KEEPS_RUNS, words))
 
 
 def _listed(field: str, kind: type[Add] | type[Remove] = Add) -> Builder:
@@ -429,7 +445,7 @@ PARTS: tuple[WishPart, ...] = (
     WishPart("least_nodes", lambda m, r: (Set("least_nodes", count(m["v"]), m[0]),)),
     WishPart("WORDS_OF_KV_REUSE", kv_reuse),
     WishPart("real_one", _real_one, True),
-    WishPart("offline", _flag("offline")),
+    WishPart("offline", _offline),
     WishPart("degree", _degree),
     WishPart("global_batch", _number("global_batch")),
     WishPart("activation_checkpointing", _flag("activation_checkpointing")),

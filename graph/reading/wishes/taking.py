@@ -29,6 +29,15 @@ LEFT_TO_RULES = word_set(
 # Sizes and names that the tagger completes where the rules read none.
 COMPLETED = frozenset(("walltime", "queue", "account"))
 SURE_OF_SIZE = 0.85
+# Of a first request: what the rules read from words around it, what an edit of another kind says, and what only a
+# surer tag tells. All else may be completed by a tag that is likelier than not: nobody else saw it.
+LIKELY, LIKELY_LAUNCHER = 0.5, 0.9
+NOT_COMPLETED = word_set(
+    "machine source_machine framework strategy nodes gpus_per_node total_gpus entry args arg node_type model seq_len "
+    "precision port make_folder"
+)
+# Lists of plain names, of which the rules may read only some.
+LISTS = frozenset(("modules", "source_files", "exclude_nodes", "nodelist"))
 # Slots of one plain value, where the tagger goes before a pattern; elsewhere what patterns read is richer than a span.
 FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint spare_nodes")
 # What runs beside or behind the program, and the value of an option that it ends in.
@@ -43,7 +52,7 @@ OF_A_SCHEDULER = re.compile(r"-[A-Za-z]\b(?!-)")  # options of one letter are ra
 # What a program writes is no log: `outputs go to /scratch/runs, pass it as --out`.
 RESULTS = re.compile(r"\b(?:outputs|results|checkpoints|weights|models)\b[^.,;\n]{0,40}$", re.I)
 # `80gb cards`: memory that a card has, and none that the job asks for.
-OF_A_CARD = re.compile(r"[\s-]*(?:vram\b|hbm\b|gpus?\b|cards?\b|ones\b|versions?\b|[avhl]\d{2,3}\b|mi\d{3})", re.I)
+OF_A_CARD = re.compile(r"[\s-]*(?:vram\b|hbm\b|gpus?\b|cards?\b|ones\b|versions?\b|[avhl]\d{2,3}s?\b|mi\d{3})", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,41 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
     return TakenWishes(edits, blanked(text, wishes.spans, taken) if taken else text, sizes)
 
 
+def first_edits(text: str) -> tuple[Edit, ...]:
+    """What the tagger reads of a first request, for what no rule reads."""
+    if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
+        return ()
+    wishes = read_wishes(text, ("first",))
+    if wishes.kind != "do" or wishes.sure < ORDERS:
+        return ()
+    spans = with_whole_environment(meant_spans(text, wishes, least_of))
+    meant = with_targets(text, edits_of([whole_command(text, span) for span in spans], JobRequest()))
+    edits = [edit for one in meant if one.span.slot not in NOT_COMPLETED for edit in one.edits]
+    seen = any(isinstance(edit, Set) and edit.field == "container" for edit in edits)
+    return tuple(edit for edit in edits if seen or not isinstance(edit, Add) or edit.field != "binds")
+
+
+def least_of(slot: str) -> float:
+    """How sure a tag of a first request must be to complete what the rules read."""
+    if slot in COMPLETED:
+        return SURE_OF_SIZE
+    return {"launcher": LIKELY_LAUNCHER, "memory": SURE}.get(slot, LIKELY)
+
+
+def with_whole_environment(spans: Sequence[Span]) -> list[Span]:
+    """The spans with a conda environment and the folder that it lies in as one: `env asr in ~/miniforge3`."""
+    out = list[Span]()
+    for span in spans:
+        last = out[-1] if out else None
+        if last and (last.slot, span.slot) == ("conda", "venv") and "/" in span.text and "/" not in last.text:
+            inside = span.text.rstrip("/")
+            path = inside if inside.rsplit("/", 1)[-1] == last.text else f"{inside}/envs/{last.text}"
+            out[-1] = replace(last, end=span.end, text=path)
+        else:
+            out.append(span)
+    return out
+
+
 def whole_command(text: str, span: Span) -> Span:
     """A span of a command that ends in an option, with the value behind it."""
     value = VALUE_BEHIND.match(text, span.end) if span.slot in COMMANDS and OPTION_LAST.search(span.text) else None
@@ -89,7 +133,12 @@ def fields_of(edits: Iterable[Edit]) -> frozenset[str]:
     return frozenset(edit.field for edit in edits if isinstance(edit, Set | Add | Remove | Scale))
 
 
-def meant_spans(text: str, wishes: Wishes) -> list[Span]:
+def least_of_all(slot: str) -> float:
+    """How sure a tag must be to go before the rules."""
+    return SURE_OF_SIZE if slot in COMPLETED else SURE
+
+
+def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least_of_all) -> list[Span]:
     """The spans that are sure enough, outside of what is asked, told of others, of the past, or only supposed."""
     out = []
     asked = [(start, end) for start, end in sentences(text) if is_question(text[start:end])]
@@ -101,7 +150,7 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
         meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
         meant = meant and not (span.slot == "output" and RESULTS.search(text, 0, span.start))
         meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
-        if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
+        if meant and span.sure * wishes.sure >= least(span.slot):
             out.append(span)
     return out
 
@@ -170,6 +219,9 @@ def completed(request: JobRequest, before: JobRequest | None, edits: Sequence[Ed
     for edit in edits:
         if not isinstance(edit, Set | Scale | Add | Remove) or edit.field in ("heard", "argument_edits"):
             continue
-        if getattr(untouched, edit.field) == getattr(was, edit.field):
+        if getattr(getattr(edit, "value", None), "entry", "") == (request.entry or ""):
+            continue  # the program itself, and none beside it
+        held, here = getattr(untouched, edit.field), getattr(was, edit.field)
+        if held == here or (isinstance(edit, Add) and edit.field in LISTS and edit.value not in held):
             request = apply_edits(request, (edit,)).request
     return request

@@ -16,7 +16,7 @@ from graph.reading.argument_edits import known_arguments, new_name, spelling
 from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
 from graph.reading.frame import NO_NAME
 from graph.reading.mentions import find_mentions
-from graph.reading.parts import one_a_task
+from graph.reading.parts import offline_edits, one_a_task
 from graph.reading.wishes.tagger import Span
 from knowledge.job_parts import (
     ArgumentEdit,
@@ -167,6 +167,8 @@ SINGLE: Mapping[str, tuple[str, Value]] = {
     "grad_acc": ("gradient_accumulation", number),
     "precision": ("precision", precision),
     "seq_len": ("sequence_length", number),
+    "framework_config": ("config_file", fitting(re.compile(r"[\w.$@{}~/+-]+\.(?:ya?ml|json)"))),
+    "edf": ("container", fitting(IMAGE)),
     "container": ("container", fitting(IMAGE)),
     "args": ("args", fitting(re.compile(r"-.*|\S+=.*", re.S))),
 }
@@ -186,7 +188,6 @@ FLAGS: Mapping[str, tuple[str, ...]] = {
     "exclusive": ("exclusive",),
     "requeue": ("requeue",),
     "offline": ("offline",),
-    "wandb_offline": ("offline",),
     "stage_env": ("stage_environment",),
     "first_run": ("first_run",),
     "cpu_only": ("cpu_only",),
@@ -518,6 +519,16 @@ def _switch(field: str, value: Any) -> Callable[[Span, Sequence[Span], int, JobR
     return build
 
 
+def _wandb(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
+    """Weights & Biases without its server, or with it again."""
+    if "=" in span.text:
+        return _variable(span, spans, at, request)
+    if span.sign != "-":
+        return offline_edits(span.text, request)
+    old = tuple(Remove("variables", one, span.text) for one in request.variables if one.name == "WANDB_MODE")
+    return old or ((Set("offline", False, span.text),) if request.offline else ())
+
+
 def _nccl(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
     old = tuple(Remove("variables", one, span.text) for one in request.variables if one.name == "NCCL_DEBUG")
     return (
@@ -548,4 +559,5 @@ OTHERS: Mapping[str, Callable[[Span, Sequence[Span], int, JobRequest], Built]] =
     "shared": _switch("exclusive", False),
     "preflight": _switch("spare_nodes", 0),
     "nccl_debug": _nccl,
+    "wandb_offline": _wandb,
 }

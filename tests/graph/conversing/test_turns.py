@@ -43,7 +43,7 @@ VALUES = {
     "tensor_parallel": "2", "pipeline_parallel": "2", "micro_batch": "3", "global_batch": "96",
     "gradient_accumulation": "5", "precision": "bf16", "context_parallel": "2",
     "sequence_length": "4096", "launcher": "srun", "activation_checkpointing": "yes", "offload_optimizer": "yes",
-    "offload_parameters": "yes", "port": "30123",
+    "offload_parameters": "yes", "port": "30123", "config_file": "own_fsdp.yaml",
 }  # fmt: skip
 
 
