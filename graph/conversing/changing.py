@@ -391,7 +391,7 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = 
     if hand.refused >= MOST_REFUSED:
         raise InputError(GIVEN_UP)
     if text == script.text:
-        raise InputError("that changes nothing")
+        raise InputError(SAME)
     cluster, before = machine_for(hand.now(), script), script.text.replace("\r\n", "\n")
     hunks = hunks_between(before, text.replace("\r\n", "\n"))
     sized = sizes(hand, before, hunks, cluster) if hand.state.get("own") is None else {}

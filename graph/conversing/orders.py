@@ -21,7 +21,7 @@ from graph.extraction.script_record import understand_script
 from graph.extraction.walltime import clock
 from graph.planning.directives import SUBMITS
 from graph.planning.queues import CALLED
-from graph.planning.request_fields import FIELDS, with_fields
+from graph.planning.request_fields import FIELDS, NEXT_EDIT, with_fields
 from graph.planning.steps import shell_line
 from graph.reading.own_machine import running, scheduler_told
 from graph.undescribed import is_stand_in
@@ -294,19 +294,10 @@ def is_other_form(before: str | None, now: Any) -> bool:
     return bool(before and now) and ("/" in str(before)) != ("/" in str(now))
 
 
-# `--lr=1e-4, --bs=8, !--amp`: where the next edit begins, which is in no quotes.
-NEXT_EDIT = re.compile(r"""[,;\s]\s*(?=[!=]?--?[A-Za-z])(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
-
-
-# `!--amp --compile`: flags without a value that stand right behind one that goes.
-GOES_TOO = re.compile(r"!--?[A-Za-z][\w.-]*(?:[ \t]+--?[A-Za-z][\w.-]*(?=[\s,;]|$))+")
-
-
 def parts_of(name: str, value: Any) -> tuple[str, ...]:
     """What is set one after the other: a list's parts each by itself, else the whole in one text."""
     if name == "argument_edits" and isinstance(value, str):
-        text = GOES_TOO.sub(lambda found: re.sub(r"[ \t]+-", " !-", found[0]), value.strip())
-        return tuple(NEXT_EDIT.split(text))
+        return tuple(NEXT_EDIT.split(value.strip()))
     if not isinstance(value, tuple):
         return (str(value),)
     if isinstance(getattr(JobRequest(), name, None), tuple):

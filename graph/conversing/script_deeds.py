@@ -181,7 +181,13 @@ class ScriptDeeds:
         if own is None and is_another(text, hand.script().text):
             return write_text(hand, hand.cluster_of(hand.request), text, named(fields), hand.script().name)
         told = [change_fields(hand, fields)] if fields else []
-        return "\n".join([*told, *([change_text(hand, patch, text)] if patch or text else [])])
+        try:
+            told += [change_text(hand, patch, text)] if patch or text else []
+        except InputError as error:
+            if not fields:
+                raise
+            told.append(f"error: {error}")  # the fields are done
+        return "\n".join(told)
 
     def port_script(self, machine: str, fields: Mapping[str, str] | None = None, text: str = "") -> str:
         """The script in hand for another machine. fields: what else changes. text: their own as it is to be there."""

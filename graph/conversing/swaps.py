@@ -27,9 +27,10 @@ def swapped(text: str, patch: Sequence[Swap]) -> tuple[str, tuple[str, ...]]:
     for one in sorted(numbered, key=lambda swap: -swap["line"]):
         at, old, new = one["line"] - 1, one.get("old", ""), one.get("new", "")
         if is_part(old, rows[at]):
-            rows[at] = rows[at].replace(old, new)
+            rows[at] = put(rows[at], old, new) if new else rows[at].replace(old, new)
             continue
-        rows[at : at + len(old.rstrip("\n").split("\n"))] = new_rows(new)
+        last = at + len(old.rstrip("\n").split("\n"))
+        rows[at:last] = rows[at:last] if is_in_place(rows, at, last, new_rows(new)) else new_rows(new)
     now = "\n".join(rows)
     for one in (swap for swap in patch if not swap.get("line")):
         now = put(now, one["old"].replace("\r\n", "\n"), one.get("new", "").replace("\r\n", "\n"))
@@ -38,6 +39,13 @@ def swapped(text: str, patch: Sequence[Swap]) -> tuple[str, tuple[str, ...]]:
 
 def new_rows(new: str) -> list[str]:
     return new.rstrip("\n").split("\n") if new else []
+
+
+def is_in_place(rows: Sequence[str], first: int, last: int, new: Sequence[str]) -> bool:
+    """Whether the rows that are to be replaced stand among the new ones already: the piece was put in before."""
+    held, bare, coming = ([row.strip() for row in some] for some in (rows[first:last], rows, new))
+    begins = (first - at for at in range(len(coming)) if coming[at : at + len(held)] == held)
+    return any(at >= 0 and bare[at : at + len(coming)] == coming for at in begins)
 
 
 def misplaced(swap: Swap, rows: Sequence[str]) -> str:
@@ -90,6 +98,9 @@ def put(text: str, old: str, new: str) -> str:
     if found is None:
         raise InputError(f"nothing of the patch is applied: after its other pieces {nearest(old, rows)}")
     if found == (0, 0):
+        # What stands once, and has the new text around it, was put in before.
+        if old in new and re.search(rf"(?<![\w.-](?=[\w.-])){re.escape(new)}(?!(?<=[\w.-])[\w.-])", text):
+            return text
         gone = (
             ""
             if new
@@ -97,6 +108,8 @@ def put(text: str, old: str, new: str) -> str:
         )
         return gone if not new and gone != text else text.replace(old, new)
     first, last = found
+    if is_in_place(rows, first, last, new_rows(new)):
+        return text
     indent = rows[first][: len(rows[first]) - len(rows[first].lstrip())]
     told = [one if one[:1].isspace() or not one else indent + one for one in new_rows(new)]
     return "\n".join([*rows[:first], *told, *rows[last:]])

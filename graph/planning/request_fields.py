@@ -29,8 +29,8 @@ from knowledge.job_parts import (
 from knowledge.types import JobRequest, Variable
 
 NOT_SET = frozenset({"heard", "machine", "source_machine", "setup", "patches", "site_words"})
-# Where the next option begins in a text of several.
-OPTION_BEGINS = re.compile(r"\s+(?=--?[A-Za-z])")
+# `--lr=1e-4, --bs=8 !--amp`: where the next edit begins, which is in no quotes. Each says by itself whether it goes.
+NEXT_EDIT = re.compile(r"""[,;\s]\s*(?=[!+=]?--?[A-Za-z])(?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
 NAME_AND_VALUE = re.compile(r"(?P<name>[^\s=]+)(?:=|\s+)(?P<value>.*)", re.S)
 NUMERAL = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?", re.I)
 YES, NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
@@ -161,7 +161,7 @@ def mail(text: str) -> Mail:
 
 def edit(text: str) -> tuple[ArgumentEdit, ...]:
     """`--lr=1e-4` sets, `+--seed=1` adds, `!--amp` removes. Several options in one text are one change each."""
-    if text.startswith("-") and len(parts := OPTION_BEGINS.split(text)) > 1:
+    if len(parts := NEXT_EDIT.split(text)) > 1:
         return tuple(made for part in parts for made in edit(part))
     kind: Literal["add", "set", "remove"] = (
         "add" if text.startswith("+") else "remove" if text.startswith("!") else "set"

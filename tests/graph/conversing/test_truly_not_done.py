@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from player import Player, Thread, call
+
+from graph.conversing.swaps import swapped
 
 
 def told(thread: Thread) -> str:
@@ -53,6 +58,36 @@ def test_a_second_launch_is_put_behind_the_first() -> None:
     thread.player.moves = [call("edit_script", fields={"walltime": "00:50:00"}), "Done."]
     thread.say("50 minutes")
     assert thread.script.count(second) == 1 and "walltime=00:50:00" in thread.script
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        lambda row, at: {"old": row, "new": f"{row}\nexport HALF=1"},
+        lambda row, at: {"old": row, "new": f"export HALF=1\n{row}"},
+        lambda row, at: {"line": at, "old": row, "new": f"{row}\nexport HALF=1"},
+        lambda row, at: {"old": "--bs 8", "new": "--bs 8 HALF=1"},
+    ],
+)
+def test_a_patch_that_comes_again_is_put_in_once(piece: Callable[[str, int], dict[str, object]]) -> None:
+    thread = after("polaris, pytorch ddp, 2 nodes, own.py --bs 8, account abc123, 1 hour, queue capacity", "go on")
+    rows = thread.script.splitlines()
+    at = next(n for n, row in enumerate(rows) if row.startswith("module load"))
+    patch = [piece(rows[at], at + 1)]
+    for fields in ({}, {}, {"job_name": "second"}):
+        thread.player.moves = [call("edit_script", fields=fields, patch=patch), "Done."]
+        thread.say("put that in")
+    assert thread.script.count("HALF=1") == 1 and "#PBS -N second" in thread.script
+    assert "the script has that already" in told(thread) and "not done" not in told(thread)
+
+
+def test_a_line_that_stands_elsewhere_or_is_wanted_twice_is_put_in() -> None:
+    again = {"old": "date\nrun a", "new": "date\nrun a\ndate"}
+    assert swapped("date\nrun a\nrun b\n", [again])[0] == "date\nrun a\ndate\nrun b\n"
+    assert swapped("run a\n", [{"old": "run a", "new": "run a\nrun a"}])[0] == "run a\nrun a\n"
+    assert swapped("run --bs 8 --amp-level 2\n", [{"old": "--bs 8", "new": "--bs 8 --amp"}])[0] == (
+        "run --bs 8 --amp --amp-level 2\n"
+    )
 
 
 OWN = """#!/bin/bash

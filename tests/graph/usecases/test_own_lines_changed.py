@@ -45,10 +45,20 @@ def test_a_value_goes_with_its_option_in_quotes_too() -> None:
     assert take_out(Edited(text, ()), "--lr").text == 'ARGS="--bs 4"\nOTHER="--lr 7"\n'
 
 
-def test_several_flags_go_at_once() -> None:
-    assert parts_of("argument_edits", "!--amp --tf32 --x-y") == ("!--amp", "!--tf32", "!--x-y")
-    assert parts_of("argument_edits", "!--amp, --tf32") == ("!--amp", "--tf32")
-    assert parts_of("argument_edits", "!--amp --lr=3") == ("!--amp", "--lr=3")
+@pytest.mark.parametrize(
+    ("given", "edits"),
+    [
+        ("!--amp --lr 3e-4", "remove --amp, set --lr 3e-4"),
+        ("!--amp !--tf32", "remove --amp, remove --tf32"),
+        ("--lr 3e-4, !--amp", "set --lr 3e-4, remove --amp"),
+        ("!--amp --tf32", "remove --amp, set --tf32"),
+    ],
+)
+def test_each_flag_says_by_itself_whether_it_goes(given: str, edits: str) -> None:
+    one_text = with_fields(JobRequest(), [f"argument_edits={given}"]).argument_edits
+    parts = with_fields(JobRequest(), [f"argument_edits={one}" for one in parts_of("argument_edits", given)])
+    told = ", ".join(f"{one.kind} {one.name} {one.value or ''}".strip() for one in one_text)
+    assert told == edits and parts.argument_edits == one_text
 
 
 FLUX = "#!/bin/bash\n#flux: -N 2\n#flux: --job-name=old\n#flux: -t 2h\n\nflux run -N 2 -n 8 python a.py\n"
