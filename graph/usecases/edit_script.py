@@ -7,9 +7,10 @@ script itself ("epochs 12" where it says `--epochs 10`), so no list of options i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from graph.debugging.remedies import request_of
@@ -20,6 +21,7 @@ from graph.extraction.request import understand as read
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import record_of
 from graph.extraction.shell_words import plain
+from graph.extraction.training import weigh
 from graph.planning.directives import (
     FORMS,
     PREFIX,
@@ -151,6 +153,9 @@ SYNONYMS = (
 )
 # A text of one line that is a launch, and not the arguments alone.
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
+NO_VALUE = re.compile(r"-+[A-Za-z]|.*\$(?:[@*]|\{\w+\[[@*])")
+# Places of an option at which it is looked whether it is a program's: each costs a reading of the script.
+MOST_PLACES = 30
 LINE = re.compile(r"\bline (?P<line>\d{1,4})\b", re.I)
 NEW_VALUE = re.compile(r"\b(?:to|=|:)?\s*(?P<value>\d[\w.:-]*)\b")
 
@@ -173,6 +178,26 @@ class ScriptSetting:
     value: str
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A command: what it is but for the arguments of the program that it starts, and these."""
+
+    is_training: bool = field(compare=False)
+    head: object
+    words: tuple[str, ...]
+
+    def places(self, name: str) -> list[int]:
+        """Where the option stands among the arguments."""
+        return [n for n, word in enumerate(self.words) if word == name or word.startswith(f"{name}=")]
+
+    def without(self, name: str, now: Started) -> bool:
+        """Whether it is now without the option; further options and a list of arguments are no value of it."""
+        gone = len(self.words) - len(now.words)
+        at = [n for n in self.places(name) if self.words[:n] + self.words[n + gone :] == now.words]
+        values = self.words[at[0] + 1 : at[0] + gone] if at else ()
+        return self.head == now.head and bool(at) and not any(map(NO_VALUE.match, values))
 
 
 def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
@@ -735,13 +760,38 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
 
 
 def take_out(now: Edited, name: str) -> Edited:
-    """The script without the first of that option that some command has, with its value; also out of a quoted list."""
-    for found in re.finditer(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", now.text):
+    """The script without that option of a program that it starts, with its value; also out of a variable or a quoted
+    list that the launch uses. The same word elsewhere (a remark, echo, the launcher's own options) stays."""
+    before = started(now.text)
+    for found in islice(re.finditer(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", now.text), MOST_PLACES):
         head = now.text[now.text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if not head.lstrip().startswith("#"):
-            first, last = with_blanks(now.text, found.start(), end_of_option(now.text, found.end(), head))
-            return replace(now, text=now.text[:first] + now.text[last:], says=(*now.says, f"{name} taken out"))
+        for last in dict.fromkeys((end_of_option(now.text, found.end(), head), found.end())):
+            start, end = with_blanks(now.text, found.start(), last)
+            text = now.text[:start] + now.text[end:]
+            if loses(before, started(text), name):
+                return replace(now, text=text, says=(*now.says, f"{name} taken out"))
     return now
+
+
+def started(text: str) -> list[Started]:
+    """Each command of the script. What does no launch is told by its words as they are written."""
+    script, found = read_script(text), list[Started]()
+    for one in script.commands:
+        program = one.chain.program if weigh(one) else None
+        known = program or one.chain.shell_text is not None  # the text that a shell runs is read as commands too
+        words = " ".join(map(plain, program.args)).split() if program else []
+        what = (one.chain.layers, program and program.entry) if known else one.written
+        found.append(Started(one is script.training, (what, one.redirects, one.background), tuple(words)))
+    return found
+
+
+def loses(before: Sequence[Started], after: Sequence[Started], name: str) -> bool:
+    """Whether programs lose this one option, with its value, and nothing else changes. The training has to, where it
+    has the option."""
+    changed = [(was, now) for was, now in zip(before, after, strict=False) if was != now]
+    trains = any(one.is_training and one.places(name) for one in before)
+    touched = any(was.is_training or not trains for was, _ in changed)
+    return len(before) == len(after) and touched and all(was.without(name, now) for was, now in changed)
 
 
 def end_of_option(text: str, at: int, head: str) -> int:
@@ -758,7 +808,9 @@ def with_blanks(text: str, first: int, last: int) -> tuple[int, int]:
     end = len(text) - len(text[last:].lstrip(" \t"))
     rest = re.compile(r"\\?(?=\n|\Z)").match(text, end)
     if text[start - 1 : start] == "\n" and rest:
-        return start - 1, rest.end()
+        above = text[: start - 1]
+        is_last = not rest[0] and above.endswith("\\")  # the line above would go on in the next command
+        return len(above[:-1].rstrip(" \t")) if is_last else start - 1, rest.end()
     return (first, end) if text[start - 1 : start] in ("(", '"', "'", "\n") else (start, last)
 
 

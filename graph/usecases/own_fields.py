@@ -61,6 +61,7 @@ NOT_HERE = (
     "a script of the person's own has no such setting: give the program's own option as argument_edits=--OPTION=VALUE, "
     "or port_script to the machine it runs on writes the job anew by the templates"
 )
+NO_ARGUMENT = "no program that the script starts is seen to get {}; of what else has it, give a patch"
 OTHER_SCHEDULER = "a script for another scheduler is one for another machine: port_script with that machine writes it"
 CHAINED = "not by a line of it, but as it is sent: {}; or give dependency=afterany:JOBID"
 SENT: Mapping[str, str] = {
@@ -310,8 +311,7 @@ def put_arguments(now: Edited, wanted: JobRequest) -> Edited:
         changed = take_out(now, one.name) if one.kind == "remove" else give(
             now, one.name, one.value or "", not one.name.startswith("-"), True)  # fmt: skip
         if changed is now and not stands(now.text, one):
-            why = f"{one.name} is not in the script" if one.kind == "remove" else f"{one.name}: {AS_PATCH}"
-            raise InputError(why)
+            raise InputError(NO_ARGUMENT.format(one.name) if one.kind == "remove" else f"{one.name}: {AS_PATCH}")
         now = changed
     return now
 

@@ -17,11 +17,13 @@ from graph.usecases.own_fields import (
     ACTIVATES,
     BESIDE,
     INSTEAD,
+    NO_ARGUMENT,
     NOT_HERE,
     PER_NODE,
     RANKS,
     SOURCES_VENV,
     WISHES,
+    edits_of,
 )
 from graph.usecases.own_lines import AS_PATCH, scheduler_of
 from graph.usecases.own_signals import held_signal, with_handler, without_handler
@@ -56,7 +58,10 @@ def take_field_out(now: Edited, name: str, value: str, file: str) -> Edited:
         shares = name in ("account", "queue", "constraint", "nodelist", "exclude_nodes")
         return without_directives(now, name, value if shares else "", scheduler_of(now.text, file))
     if name in ARGUMENTS and value:
-        return or_not_there(now, take_out(now, value.partition("=")[0]), value)
+        names = [one.name for one in edits_of(value)] if value.startswith("-") else [value.partition("=")[0]]
+        for option in names:
+            now = or_not_there(now, take_out(now, option), option, NO_ARGUMENT)
+        return now
     if name in STEPS and value:
         return or_not_there(now, without_row(now, f"source {value}" if name == "source_files" else value), value)
     if name in HANDLERS:
@@ -64,10 +69,10 @@ def take_field_out(now: Edited, name: str, value: str, file: str) -> Edited:
     raise InputError(ONE_BY_ONE.format(name) if name in (*ARGUMENTS, *STEPS) else INSTEAD.get(name, NOT_HERE))
 
 
-def or_not_there(now: Edited, changed: Edited, value: str) -> Edited:
+def or_not_there(now: Edited, changed: Edited, value: str, why: str = NOT_THERE) -> Edited:
     """The changed script. Raises InputError where nothing was changed."""
     if changed.text == now.text:
-        raise InputError(NOT_THERE.format(shown(value)))
+        raise InputError(why.format(shown(value)))
     return changed
 
 

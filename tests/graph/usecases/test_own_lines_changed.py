@@ -26,23 +26,61 @@ def put(text: str, *fields: str, machine: str = "") -> Edited:
     return now
 
 
+RUN = "srun -N 1 --exact python train.py"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ('ARGS="--amp --lr 3e-4 --tf32"\nNAME="x"\n', 'ARGS="--lr 3e-4"\nNAME="x"\n'),
-        ("ARGS=(\n  --amp\n--tf32\n  --lr 3e-4\n)\n", "ARGS=(\n  --lr 3e-4\n)\n"),
-        ("ARGS=(--tf32 --lr 3e-4 --amp)\n", "ARGS=(--lr 3e-4)\n"),
+        (f'ARGS="--amp --lr 3e-4 --tf32"\nNAME="x"\n{RUN} $ARGS\n', f'ARGS="--lr 3e-4"\nNAME="x"\n{RUN} $ARGS\n'),
+        (
+            f'ARGS=(\n  --amp\n--tf32\n  --lr 3e-4\n)\n{RUN} "${{ARGS[@]}}"\n',
+            f'ARGS=(\n  --lr 3e-4\n)\n{RUN} "${{ARGS[@]}}"\n',
+        ),
+        (f'ARGS=( --tf32 --amp )\n{RUN} "${{ARGS[@]}}"\n', f'ARGS=( )\n{RUN} "${{ARGS[@]}}"\n'),
         ("python a.py \\\n  --amp \\\n  --lr 3e-4 --tf32\n", "python a.py \\\n  --lr 3e-4\n"),
         ("# --amp\npython a.py --amp --tf32 | tee log\n", "# --amp\npython a.py | tee log\n"),
+        ("python a.py --lr 3 \\\n  --amp \\\n  --tf32\necho done\n", "python a.py --lr 3\necho done\n"),
+        ("python a.py --tf32 --amp 2>&1 | tee log\n", "python a.py 2>&1 | tee log\n"),
+        ('python a.py --tf32 --amp "$@"\n', 'python a.py "$@"\n'),
+        ("srun bash -c 'python a.py --amp --tf32 --lr 3'\n", "srun bash -c 'python a.py --lr 3'\n"),
     ],
 )
 def test_flags_go_out_of_where_they_stand(before: str, after: str) -> None:
     assert take_out(take_out(Edited(HEAD + before, ()), "--amp"), "--tf32").text == HEAD + after
 
 
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        'echo "with --amp this time"',
+        "cat > note.txt << END\n  --amp\nEND",
+        'NOTE="--amp"\necho "$NOTE"',
+        "# with --amp",
+        "python tokenize_data.py --amp",
+    ],
+)
+def test_a_flag_goes_out_of_the_launch_alone(elsewhere: str) -> None:
+    text = f"{HEAD}{elsewhere}\n{RUN} --lr 3"
+    assert take_out(Edited(f"{text} --amp\n", ()), "--amp").text == f"{text}\n"
+
+
+def test_several_options_given_at_once_all_go() -> None:
+    now = take_field_out(Edited(f"{HEAD}{RUN} --lr 3 --amp --bs 4\n", ()), "args", "--lr 3 --amp", "own.sh")
+    assert now.text == f"{HEAD}{RUN} --bs 4\n"
+
+
+def test_an_option_that_the_program_does_not_get_is_told() -> None:
+    text = f'{HEAD}echo "no --amp"\n{RUN} --lr 3\n'
+    for name in ("--amp", "--exact"):
+        assert take_out(Edited(text, ()), name).text == text
+        with pytest.raises(InputError, match="no program that the script starts is seen to get"):
+            take_field_out(Edited(text, ()), "args", name, "own.sh")
+
+
 def test_a_value_goes_with_its_option_in_quotes_too() -> None:
-    text = 'ARGS="--bs 4 --lr 3e-4"\nOTHER="--lr 7"\n'
-    assert take_out(Edited(text, ()), "--lr").text == 'ARGS="--bs 4"\nOTHER="--lr 7"\n'
+    text = f'ARGS="--bs 4 --lr 3e-4"\nOTHER="--lr 7"\n{RUN} $ARGS\n'
+    assert take_out(Edited(text, ()), "--lr").text == f'ARGS="--bs 4"\nOTHER="--lr 7"\n{RUN} $ARGS\n'
 
 
 @pytest.mark.parametrize(
