@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from knowledge.types import LaunchPlan, SideFile, Variable
@@ -15,8 +16,8 @@ NODE_TEST = Path(__file__).parent / "miniapp" / "node_test.py"
 ACCELERATE_FILE = "accelerate.yaml"
 DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config", "--zero", "--zero-stage", "--zero_stage")
 PARALLEL_OPTIONS = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
-# Where a program's arguments name a file that may hold its sizes: `--yaml-cfg`, `--config-file`, `conf/run.yaml`.
-NAMES_CONFIG = re.compile(r"--?[\w-]*(?:config|cfg)[\w-]*(?:=|$)|.*\.ya?ml$", re.I)
+# Where a program's arguments name the file of its own configuration: these alone, or a YAML file that no option takes.
+NAMES_CONFIG = re.compile(r"--(?:yaml[-_]cfg|config(?:[-_](?:file|name|path))?)(?:=|$)")
 WITH_JSON = ("deepspeed", "accelerate", "hf-trainer")
 # Accelerate's name for one process a device, by what the node's devices are.
 MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
@@ -41,13 +42,19 @@ def brings_own_sizes(plan: LaunchPlan) -> bool:
     )
 
 
+def names_config(before: str, word: str) -> bool:
+    """Whether an argument names the program's configuration, and is no value of the option before it."""
+    bare = word.endswith((".yaml", ".yml")) and not re.match(r"[-\w.]+=|-", word)
+    return NAMES_CONFIG.match(word) is not None or (bare and ("=" in before or not before.startswith("-")))
+
+
 def parallel_sizes(plan: LaunchPlan) -> tuple[tuple[str, str, int], ...]:
     """The sizes that Megatron is told (variable, option, size): those above 1, which is its own default.
 
     Sizes that nobody gave (they are told as taken) stay with a configuration that the program names.
     """
     taken = any(one.field == "parallel sizes" for one in plan.assumptions)
-    in_config = taken and any(NAMES_CONFIG.match(word) for word in plan.args)
+    in_config = taken and any(names_config(*two) for two in pairwise(("", *plan.args)))
     if plan.framework != "megatron" or plan.launch.workers == "accelerate" or brings_own_sizes(plan) or in_config:
         return ()
     names = ("TENSOR_PARALLEL", "PIPELINE_PARALLEL")

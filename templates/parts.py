@@ -24,8 +24,12 @@ SUBMITTED: Mapping[Scheduler, tuple[str, str]] = {
     "lsf": ("bsub", "-w {kind}($before)"),
     "flux": ("flux batch", "--dependency={kind}:$before"),
 }
-# Options that tell a program where it goes on.
-RESUMES = re.compile(r"-{0,2}[\w.-]*(?:resum|restart|continu|restor|checkpoint|ckpt|load)[\w.-]*", re.I)
+# The words of an option that tells a program to go on with a run (`--resume-from`, `trainer.ckpt_path`), and what may
+# stand beside them: not `--gradient-checkpoint`, `--load-best-model-at-end`.
+RESUMES = frozenset(("resume", "restart", "continue", "restore", "load", "checkpoint", "ckpt"))
+BESIDE_RESUMES = RESUMES | frozenset(
+    ("from", "path", "dir", "file", "auto", "trainer", "training", "run", "last", "latest")
+)
 LSF_KINDS = {"afterok": "done", "afterany": "ended"}
 # One task on each node, for copies and other steps.
 EACH_NODE: Mapping[str, str] = {
@@ -179,15 +183,18 @@ def chain_files(
 
 
 def goes_on(before: LaunchPlan, after: LaunchPlan) -> bool:
-    """Whether a job goes on with the run of the one before: the same program, but for where it resumes."""
-    return (before.entry, *without_resume(before.args)) == (after.entry, *without_resume(after.args))
+    """Whether a job goes on with the run of the one before: the same program, but that it is told to resume."""
+    (was, told), (now, told_now) = map(without_resume, (before.args, after.args))
+    return (before.entry, was) == (after.entry, now) and bool(told_now - told)
 
 
-def without_resume(words: tuple[str, ...]) -> tuple[str, ...]:
-    """A program's arguments without those that tell where it resumes."""
-    at = [n for n, word in enumerate(words) if RESUMES.match(word)]
+def without_resume(words: tuple[str, ...]) -> tuple[list[str], frozenset[str]]:
+    """A program's arguments without those that tell it to resume, and the names of these."""
+    names = [word.partition("=")[0] for word in words]
+    parts = [set(re.split(r"[-_.]+", name.lower().strip("-+"))) for name in names]
+    at = [n for n, one in enumerate(parts) if one & RESUMES and one <= BESIDE_RESUMES]
     values = [n + 1 for n in at if "=" not in words[n] and n + 1 < len(words) and not words[n + 1].startswith("-")]
-    return tuple(word for n, word in enumerate(words) if n not in (*at, *values))
+    return [word for n, word in enumerate(words) if n not in (*at, *values)], frozenset(names[n] for n in at)
 
 
 def kind_after(before: LaunchPlan, after: LaunchPlan) -> str:

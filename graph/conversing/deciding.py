@@ -181,20 +181,24 @@ def is_open(hand: Hand, request: JobRequest, start: State) -> bool:
 def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State) -> bool:
     """Whether another value would make another script, or none: then this one is in it, as what is usual anyhow."""
     value = getattr(request, name)
-    others = [another(name, value)]
-    draft = done["draft"].script if done["draft"] else ""
-    if type(value) is int and value > 1 and re.search(rf"(?<!\d){value}(?!\d)", draft):
-        others.append(value // 2)  # one more may be more than there is, where the number stands as it was given
-    varied = (replace(request, **{name: one}) for one in others if one is not None)  # type: ignore[arg-type]
-    return any(differs(hand, one, start, done) for one in varied)
+    other = another(name, value)
+    if other is not None:
+        varied = replace(request, **{name: other})  # type: ignore[arg-type]
+        if is_open(hand, varied, start) or draft_of(hand, varied, start) != done["draft"]:
+            return True
+    draft = done["draft"]
+    if type(value) is not int or value < 2 or draft is None:
+        return False
+    # One more may be more than there is: then half of it makes other lines of those that tell the number.
+    half = draft_of(hand, replace(request, **{name: value // 2}), start)  # type: ignore[arg-type]
+    rows = set(draft.script.splitlines()) - set(half.script.splitlines()) if half else ()
+    return any(re.search(rf"(?<!\d){value}(?!\d)", row) for row in rows)
 
 
-def differs(hand: Hand, varied: JobRequest, start: State, done: State) -> bool:
-    """Whether another request makes another script, or none."""
-    if is_open(hand, varied, start):
-        return True
-    changed = written(State(**{**start, "request": varied}), hand.context)
-    return isinstance(changed["outcome"], Refusal) or changed.get("draft") != done["draft"]
+def draft_of(hand: Hand, request: JobRequest, start: State) -> LaunchBundle | None:
+    """What is written for a request; None where it cannot be had."""
+    made = written(State(**{**start, "request": request}), hand.context)
+    return None if isinstance(made["outcome"], Refusal) else made.get("draft")
 
 
 def another(name: str, value: object) -> object:

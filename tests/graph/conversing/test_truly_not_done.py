@@ -30,6 +30,13 @@ def test_cores_that_the_script_has_anyhow_are_done() -> None:
     assert "not done: cpus_per_task=99" in told(thread)
 
 
+@pytest.mark.parametrize("count", [8, 99])
+def test_a_number_that_another_line_has_is_no_sign_of_it(count: int) -> None:
+    first = f"frontier, pytorch ddp, {count} nodes, own.py, account abc123, 1 hour"
+    thread = after(first, f"{count} cores a task", call("edit_script", fields={"cpus_per_task": str(count)}))
+    assert f"not done: cpus_per_task={count}" in told(thread)
+
+
 def test_the_strategy_of_a_whole_text_is_the_programs() -> None:
     text = "#!/bin/bash\n#SBATCH -A abc123\n#SBATCH -N 1\n#SBATCH -t 01:00:00\nsrun python own.py\n"
     move = call("write_script", machine="frontier", strategy="ddp", nodes=1, account="abc123", text=text)

@@ -165,11 +165,44 @@ def test_megatron_is_told_the_sizes_that_were_given() -> None:
     assert "model-parallel-size" not in script("perlmutter", framework="megatron", strategy="ddp")
 
 
-def test_jobs_that_go_on_with_a_run_do_not_wait_for_it_to_end_well() -> None:
-    sends = bundle("perlmutter", "then=train.py --epochs 9 --resume last;walltime=02:00:00", args="--epochs 9")
-    assert "submit 'afterany' 2-" in sends.files[-1].text
-    other = bundle("perlmutter", "then=eval.py;walltime=00:30:00", args="--epochs 9")
-    assert "submit 'afterok' 2-" in other.files[-1].text
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        ("--config a.yaml", True),
+        ("--config_file=a.cfg", True),
+        ("--config-name big", True),
+        ("conf/big.yaml", True),
+        ("--lr=3e-4 big.yml", True),
+        ("--deepspeed_config ds.yaml", False),
+        ("--deepspeed_config=ds.yaml", False),
+        ("--data-config mix.yaml", False),
+        ("--tokenizer-config t.json --no-config-check", False),
+        ("--seed 3 data=mix.yaml", False),
+    ],
+)
+def test_only_a_configuration_of_the_program_keeps_sizes_from_megatron(args: str, names: bool) -> None:
+    text = script("perlmutter", framework="megatron", strategy="3d", args=args)
+    assert ("--tensor-model-parallel-size" not in text) is names
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "kind"),
+    [
+        ("--epochs 9", "train.py --epochs 9 --resume last", "afterany"),
+        ("--epochs 9", "train.py --epochs 9 trainer.ckpt_path=out/last", "afterany"),
+        ("--epochs 9", "train.py --epochs 9 --resume_from_checkpoint=auto", "afterany"),
+        ("--epochs 9", "train.py --epochs 9", "afterok"),
+        ("--resume", "train.py --resume", "afterok"),
+        ("--epochs 9", "train.py --epochs 9 --download", "afterok"),
+        ("--epochs 9", "train.py --epochs 9 --dataloader-workers 4", "afterok"),
+        ("--epochs 9", "train.py --epochs 9 --gradient-checkpointing", "afterok"),
+        ("--epochs 9", "train.py --epochs 9 --load-best-model-at-end", "afterok"),
+        ("--epochs 9", "eval.py --epochs 9 --resume last", "afterok"),
+    ],
+)
+def test_only_a_job_that_is_told_to_go_on_does_not_wait_for_a_good_end(first: str, then: str, kind: str) -> None:
+    sends = bundle("perlmutter", f"then={then};walltime=02:00:00", args=first)
+    assert f"submit '{kind}' 2-" in sends.files[-1].text
 
 
 def test_a_chain_that_only_goes_on_well_says_where_it_stops() -> None:
