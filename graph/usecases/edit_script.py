@@ -83,7 +83,7 @@ RESUMES = (
     "back, its time limit does so only with a signal that a handler acts on: give signal=USR1@SECONDS too)"
 )
 # Layers of a launch that hand a signal on.
-SILENT = frozenset(("apptainer", "singularity", "shifter", "numactl", "env", "exec", "time"))
+SILENT = frozenset(("apptainer", "singularity", "shifter", "numactl", "env", "exec"))
 MAKES_FOLDER = " (make the folder first: mkdir -p {})"
 OUTPUT: Forms = {
     "slurm": lambda name: Word("--output=", name),
@@ -308,7 +308,8 @@ def traps(text: str, signal: str) -> bool:
 
 def steps_hear(text: str) -> bool:
     """Whether a signal to the job's steps reaches the program itself: srun starts it, and nothing in between."""
-    return [one.name for one in read_script(text).layers if one.name not in SILENT] == ["srun"]
+    names = [one.name for one in read_script(text).layers if one.name not in SILENT]
+    return names in (["srun"], ["time", "srun"])
 
 
 def folder(wish: Set) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from graph.extraction.commands import Command
 from graph.extraction.script import ReadScript, read_script
-from graph.extraction.shell_tree import parse
+from graph.extraction.shell_tree import parse, text_of
+from graph.extraction.training import layers_of, weigh
 from graph.planning.directives import PREFIX, Word
 from graph.usecases.edit_script import RESUMES, SILENT, Edited, with_directive
 from knowledge.errors import InputError
@@ -30,9 +32,13 @@ HANDS_ON = """bash -c '
     wait $!' worker \\
     """
 UNKNOWN = (
-    "the launch is no plain `srun PROGRAM` or `srun torchrun`, so the handler is left to a patch: "
-    "trap 'kill -{0} $PID' {0} before it; the launch with &; PID=$!; wait $PID twice{1}"
+    "{0}, so the handler is left to a patch: "
+    "trap 'kill -{1} $PID' {1} before it; the launch with &; PID=$!; wait $PID twice{2}"
 )
+NO_PLAIN = "the launch is no plain `srun PROGRAM` or `srun torchrun`, alone in its lines"
+NOT_LAST = "`{}` stands behind it with srun too, and would run once the launch was told to save"
+SHOWN = 60
+REMARK = re.compile(r"[ \t]*(?:[ \t]#[^\n]*)?(?=\n|\Z)")
 REQUEUES = "; then `scontrol requeue $SLURM_JOB_ID` where it saved, and --open-mode=append"
 APPENDS = Word("--open-mode=", "append")
 
@@ -51,16 +57,20 @@ def requeues(text: str) -> bool:
 
 def with_handler(now: Edited, signal: LimitSignal) -> Edited:
     """The script with all that its signal needs. Raises InputError where its launch is none that is known."""
-    again = requeues(now.text)
-    first, last = statement(now.text)
-    launch, names = now.text[first:last], [one.name for one in read_script(now.text).layers if one.name not in SILENT]
+    again, script = requeues(now.text), read_script(now.text)
+    first, last = statement(script)
+    launch, names = now.text[first:last], [one.name for one in script.layers if one.name not in SILENT]
     starters = list(TORCHRUN.finditer(launch))
-    if names[:1] != ["srun"] or len(starters) != len(names) - 1 or len(names) > 2:
-        raise InputError(UNKNOWN.format(signal.name, REQUEUES if again else ""))
+    plain = launch and names[:1] == ["srun"] and len(starters) == len(names) - 1 < 2
+    later = [one for one in launches(script) if script.training and one.line > script.training.line]
+    if later or not plain:
+        why = NOT_LAST.format(" ".join(later[0].written)[:SHOWN]) if plain else NO_PLAIN
+        raise InputError(UNKNOWN.format(why, signal.name, REQUEUES if again else ""))
     for one in starters:
         launch = f"{launch[: one.start()]}{HANDS_ON.format(signal.name)}{launch[one.start() :]}"
     before, after = around_launch(signal, again)
-    text = f"{now.text[:first]}{before}{launch} &\n{after}{now.text[last:].removeprefix(chr(10))}"
+    remark, _, below = now.text[last:].partition("\n")
+    text = f"{now.text[:first]}{before}{launch} &{remark.rstrip()}\n{after}{below}"
     for word in (Word("--signal=", f"B:{signal.name}@{signal.seconds}"), APPENDS):
         text = with_directive(text, word, PREFIX["slurm"])
     then = ", and puts the job back once that has saved" if again else ""
@@ -74,24 +84,32 @@ def without_handler(now: Edited) -> Edited:
     signal = held_signal(now.text)
     for again in (True, False) if signal else ():
         before, after = around_launch(signal, again)  # type: ignore[arg-type]
-        if before in now.text and f" &\n{after}" in now.text:
-            text = now.text.replace(before, "", 1).replace(f" &\n{after}", "\n", 1)
+        behind = re.search(rf" &(?P<remark>(?:[ \t]+#[^\n]*)?\n){re.escape(after)}", now.text)
+        if before in now.text and behind:
+            text = f"{now.text[: behind.start()]}{behind['remark']}{now.text[behind.end() :]}".replace(before, "", 1)
             text = text.replace(HANDS_ON.format(signal.name), "", 1)  # type: ignore[union-attr]
             text = text.replace(f"{PREFIX['slurm']} {APPENDS.text}\n", "", 1)
             return replace(now, text=text)
     return now
 
 
-def statement(text: str) -> tuple[int, int]:
-    """Where the one statement of the launch stands, alone in its lines. Raises InputError where it is no plain one."""
-    script: ReadScript = read_script(text)
+def launches(script: ReadScript) -> list[Command]:
+    """The commands that start a program with srun."""
+    return [one for one in script.commands if weigh(one) and any(layer.name == "srun" for layer in layers_of(one))]
+
+
+def statement(script: ReadScript) -> tuple[int, int]:
+    """Where the one statement of the launch stands, alone in its lines but for a remark behind it; nowhere (0, 0) where
+    it is no plain one."""
     row = script.training.line - 1 if script.training and script.language == "bash" and not script.jobs else -1
-    data = text.encode()
-    for node in parse(text).root_node.children:
+    lines = script.text.split("\n")
+    for node in parse(script.text).root_node.children:
         if node.start_point[0] <= row <= node.end_point[0] and node.type in ("command", "redirected_statement"):
-            first, last = len(data[: node.start_byte].decode()), len(data[: node.end_byte].decode())
+            above, line, launch = lines[: node.start_point[0]], lines[node.start_point[0]], text_of(node)
+            first = sum(len(one) + 1 for one in above) + len(line) - len(line.lstrip())
+            last = first + len(launch)
             body = node.children[0] if node.type == "redirected_statement" else node
-            alone = not text[:first].rpartition("\n")[2].strip() and text[last : last + 1] in ("", "\n")
-            if alone and body.type == "command" and "<<" not in text[first:last]:
+            alone = script.text[first:last] == launch and REMARK.match(script.text, last)
+            if alone and body.type == "command" and "<<" not in launch:
                 return first, last
-    raise InputError(UNKNOWN.format("USR1", REQUEUES))
+    return 0, 0

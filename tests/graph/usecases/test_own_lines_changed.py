@@ -11,8 +11,10 @@ from graph.planning.request_fields import with_fields
 from graph.usecases.edit_script import Edited, take_out
 from graph.usecases.own_fields import put_field
 from graph.usecases.own_removals import take_field_out
+from graph.usecases.own_signals import with_handler
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError
+from knowledge.job_parts import LimitSignal
 from knowledge.types import JobRequest
 
 HEAD = "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --compile-like=no\n"
@@ -149,6 +151,39 @@ def test_a_signal_of_torchrun_is_handed_on_and_another_lead_time_is_kept() -> No
     now = put(RANKS, "signal=B:USR1@120", "requeue=yes")
     later = put(now.text, "signal=USR1@600")
     assert "--signal=B:USR1@600" in later.text and "(sleep 570; put_back)" in later.text
+
+
+@pytest.mark.parametrize("remark", ["", "  # the second try", " # \u00fcbermorgen \u2014 \u7ec3"])
+def test_what_stands_behind_a_launch_or_above_it_in_other_letters_is_no_hindrance(remark: str) -> None:
+    text = PLAIN.replace("> log.txt", f"> log.txt{remark}").replace("\n\nsrun", "\necho \u7ec3 \u2014\nsrun")
+    now = put(text, "signal=USR1@120", "requeue=yes")
+    assert f"--bs 4 > log.txt &{remark}\nLAUNCHED=$!" in now.text
+    assert take_field_out(take_field_out(now, "requeue", "", "own.sh"), "signal", "", "own.sh").text == text
+    assert "> log.txt &\nLAUNCHED=$!" in put(PLAIN.replace("log.txt", "log.txt  "), "signal=USR1@9", "requeue=yes").text
+
+
+@pytest.mark.parametrize(
+    ("launch", "why"),
+    [
+        ("time srun -n 8 python train.py", "no plain `srun PROGRAM`"),
+        ("srun -n 8 time python train.py", "no plain `srun PROGRAM`"),
+        ("srun python train.py\nsrun python evaluate.py", "`srun python evaluate.py` stands behind it"),
+    ],
+)
+def test_a_launch_that_would_be_wrapped_wrongly_is_refused_with_what_was_asked(launch: str, why: str) -> None:
+    text = PLAIN.replace("srun -n 8 python run.py --bs 4 > log.txt", launch)
+    for asked in (text, text.replace("#SBATCH -N 2", "#SBATCH -N 2\n#SBATCH --requeue")):
+        with pytest.raises(InputError) as refused:
+            with_handler(Edited(asked, ()), LimitSignal("USR2", 120))
+        assert why in str(refused.value) and "trap 'kill -USR2 $PID' USR2" in str(refused.value)
+        assert ("requeue" in str(refused.value)) is (asked is not text)
+    if "-n 8 time" not in launch:
+        assert "LAUNCHED" not in put(text, "requeue=yes", "signal=USR2@120").text
+
+
+def test_steps_that_are_only_timed_hear_a_signal() -> None:
+    timed = PLAIN.replace("srun -n 8", "time srun -n 8")
+    assert "#SBATCH --signal=USR2@120\n" in put(timed, "signal=USR2@120").text
 
 
 def test_a_launch_that_nobody_knows_is_told_of() -> None:
