@@ -300,6 +300,8 @@ def parts_of(name: str, value: Any) -> tuple[str, ...]:
         return tuple(NEXT_EDIT.split(value.strip()))
     if not isinstance(value, tuple):
         return (str(value),)
+    if name == "binds" and not any(one.startswith("!") for one in value):  # an object's names belong to one folder
+        return (",".join(value),)
     if isinstance(getattr(JobRequest(), name, None), tuple):
         return value
     if name == "args":

@@ -283,7 +283,8 @@ def from_modules(base: Software) -> Surroundings:
 
 def project_of(name: str) -> str:
     """A uv project's folder, where that of the environment inside it was given."""
-    return name.rstrip("/").removesuffix("/.venv") or name
+    folder, slash, last = name.rstrip("/").rpartition("/")
+    return (folder or slash or ".") if last == ".venv" else name
 
 
 # What makes the other modules of a hierarchy visible, and is loaded before them: JSC's stages

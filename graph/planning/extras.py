@@ -331,7 +331,22 @@ def with_programs(decided: LaunchPlan, request: JobRequest, cluster: Cluster, no
     if isinstance(parts, Refusal):
         return parts
     main, others = parts
-    return replace(decided, then=then, beside=(main, *others))
+    taken = tuple(
+        Assumption(f"part of {part.entry}", size_in_words(part, decided), UNSAID_PART)
+        for one, part in zip(request.beside, others, strict=True)
+        if not (one.gpus_per_node if part.devices else one.nodes)
+    )
+    return replace(decided, then=then, beside=(main, *others), assumptions=(*decided.assumptions, *taken))
+
+
+UNSAID_PART = "its size was not said (beside=PROGRAM;nodes=1 or ;gpus_per_node=1); the main program has the rest"
+
+
+def size_in_words(part: PlannedProgram, decided: LaunchPlan) -> str:
+    """What a program beside the main one has of the job."""
+    if part.devices:
+        return f"{part.ranks_per_node} of the {decided.ranks_per_node} GPUs a node"
+    return f"{part.nodes} of the {decided.nodes} nodes"
 
 
 def is_own_job(one: Program, nodes: int) -> bool:

@@ -203,10 +203,14 @@ def program(text: str) -> tuple[Program, ...]:
 
 PARTS = {"nodes": "nodes", "gpus": "gpus_per_node", "gpus_per_node": "gpus_per_node", "port": "wait_port"}
 OF_PROGRAM = ("nodes", "gpus_per_node", "walltime", "queue", "account", "port", "helper", "first")
-# A folder and where it is seen in the container, as a pair of an object or as people put it.
-NAMED_PLACES = re.compile(
-    r"(?:type=bind,)?(?:source|src|from|host)=(?P<source>[^,=]+),\s*(?:target|destination|dst|to|container)=(?P<target>[^,=]+)"
-)
+# What a mount is told by, in the words of docker and of people.
+OF_BIND = {
+    **dict.fromkeys(("source", "src", "from", "host"), "source"),
+    **dict.fromkeys(("target", "destination", "dst", "to", "container"), "target"),
+    **dict.fromkeys(("readonly", "read_only", "ro"), "readonly"),
+    "type": "type",
+}
+# A folder and where it is seen in the container, as people put it.
 PLACED = re.compile(
     r"(?P<source>[$~/][^\s,]*?)\s*(?:=(?=[$/])|[-=]>|→|\s(?:(?:mounted|bound|mapped|visible|seen)\s)?(?:at|as|to|on|in|into)\s)"
     r"\s*(?P<target>[$/]\S*)"
@@ -214,11 +218,33 @@ PLACED = re.compile(
 
 
 def binds(text: str) -> tuple[str, ...]:
-    """`SOURCE:TARGET[:ro]`, a folder alone, or a pair that names both: `/a at /b`, `source=/a,target=/b`."""
-    text = NAMED_PLACES.sub(r"\g<source>:\g<target>", text)
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    found = [PLACED.fullmatch(part) for part in parts]
-    return tuple(f"{two['source']}:{two['target']}" if two else one for one, two in zip(parts, found, strict=True))
+    """`SOURCE:TARGET[:ro]`, a folder alone, or both by name: `/a at /b`, `type=bind,source=/a,target=/b,readonly`.
+
+    Raises InputError where a target has no source, or what is mounted is no folder.
+    """
+    found, named = list[str](), dict[str, str]()
+    for part in (*filter(None, re.split(r"\s*[,;]\s*|\s+and\s+", text.strip())), ""):
+        key, sign, value = part.partition("=")
+        kind = OF_BIND.get(key.strip().lower(), "") if sign or key.lower() in ("readonly", "ro") else ""
+        if named and (not kind or kind in named):
+            found.append(bind_of(named))
+            named = {}
+        if kind:
+            named[kind] = value.strip()
+        elif part:
+            two = PLACED.fullmatch(part)
+            found.append(f"{two['source']}:{two['target']}" if two else part)
+    return tuple(found)
+
+
+def bind_of(named: Mapping[str, str]) -> str:
+    """One mount out of what it is told by. Raises InputError."""
+    source, kind = named.get("source"), named.get("type", "bind")
+    if not source or kind != "bind":
+        raise InputError("binds takes folders: SOURCE:TARGET[:ro], or source=/a,target=/b[,readonly]")
+    end = ":ro" if named.get("readonly", "no").lower() not in NO else ""
+    target = named.get("target") or (source if end else "")
+    return f"{source}:{target}{end}" if target else source
 
 
 READERS: Mapping[Any, Callable[[str], Any]] = {

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from graph.conversing.orders import parts_of
 from graph.extraction.request import understand
 from graph.planning.plan import plan
 from graph.planning.request_fields import with_fields
 from knowledge.catalogue import catalogue
+from knowledge.errors import InputError
 from knowledge.types import JobRequest, LaunchBundle, LaunchPlan
 from templates.render import render
 
@@ -53,7 +55,23 @@ def test_a_value_that_goes_on_from_the_one_before_keeps_it() -> None:
     assert script("frontier", f"variables={name}=${name},own").count(f"export {name}=") == 2
 
 
-BINDS = ("/proj/data:/mnt/in", "/proj/data at /mnt/in", "/proj/data=/mnt/in", "source=/proj/data,target=/mnt/in")
+BINDS = (
+    *("/proj/data:/mnt/in", "/proj/data at /mnt/in", "/proj/data=/mnt/in", "source=/proj/data,target=/mnt/in"),
+    "dst=/mnt/in,src=/proj/data,type=bind",
+)
+
+
+def test_mounts_are_read_in_any_order_and_kept_apart() -> None:
+    def read(text: str) -> tuple[str, ...]:
+        return with_fields(JobRequest(), [f"binds={text}"]).binds
+
+    assert read("type=bind,source=/a,target=/b,readonly") == ("/a:/b:ro",)
+    assert read("readonly=true,target=/b,source=/a,source=/c,target=/d") == ("/a:/b:ro", "/c:/d")
+    assert read("/a -> /b and /c -> /d, /alone") == ("/a:/b", "/c:/d", "/alone")
+    assert parts_of("binds", ("source=/a", "target=/b")) == ("source=/a,target=/b",)
+    for wrong in ("target=/b", "type=tmpfs,target=/b,source=x"):
+        with pytest.raises(InputError, match="binds takes folders"):
+            read(wrong)
 
 
 @pytest.mark.parametrize("given", BINDS)
@@ -100,6 +118,14 @@ def test_a_uv_project_is_entered_by_its_folder(folder: str) -> None:
     assert any("cd /home/me/proj && uv sync" in note for note in decided.notes)
 
 
+@pytest.mark.parametrize(
+    ("given", "project"), [(".venv", "."), ("./.venv/", "."), ("proj/.venv", "proj"), ("/.venv", "/"), ("proj", "proj")]
+)
+def test_a_project_is_the_folder_of_its_environment(given: str, project: str) -> None:
+    text = script("frontier", f"environment={given}", "environment_kind=uv")
+    assert f"={project}\n" in text and text.count(".venv") == 1
+
+
 def test_python_of_modules_enters_no_example_environment() -> None:
     text = script("juwels-booster", "environment_kind=module", "modules=GCC,Python,Stages/2026")
     assert "activate" not in text and "VENV" not in text
@@ -144,6 +170,16 @@ def test_programs_side_by_side_share_alike_and_fail_apart() -> None:
     ]
     served = script("perlmutter", "beside=serve.py;port=5555", nodes=1)
     assert 'kill "$PART_0"' in served
+
+
+def test_a_share_that_nobody_said_is_told() -> None:
+    def told(*fields: str, nodes: int) -> list[str]:
+        return [one.value for one in planned("perlmutter", *fields, nodes=nodes).assumptions if "eval.py" in one.field]
+
+    assert told("beside=eval.py", nodes=8) == ["4 of the 8 nodes"]
+    assert told("beside=eval.py", nodes=1) == ["2 of the 4 GPUs a node"]
+    assert told("beside=eval.py;helper", nodes=8) == ["1 of the 8 nodes"]
+    assert not told("beside=eval.py;nodes=2", nodes=8) and not told("beside=eval.py;gpus=1", nodes=1)
 
 
 def test_megatron_is_told_the_sizes_that_were_given() -> None:
