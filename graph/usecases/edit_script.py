@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -21,7 +21,6 @@ from graph.extraction.request import understand as read
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import record_of
 from graph.extraction.shell_words import plain
-from graph.extraction.training import weigh
 from graph.planning.directives import (
     FORMS,
     PREFIX,
@@ -53,6 +52,7 @@ from graph.usecases.script_lines import (
     values_of,
     without_lines,
 )
+from graph.usecases.started import OneCommand, changes, places_of, started
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import Dependency, JobArray, LimitSignal, Mail
@@ -153,7 +153,6 @@ SYNONYMS = (
 )
 # A text of one line that is a launch, and not the arguments alone.
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
-NO_VALUE = re.compile(r"-+[A-Za-z]|.*\$(?:[@*]|\{\w+\[[@*])")
 # Places of an option at which it is looked whether it is a program's: each costs a reading of the script.
 MOST_PLACES = 30
 LINE = re.compile(r"\bline (?P<line>\d{1,4})\b", re.I)
@@ -178,26 +177,6 @@ class ScriptSetting:
     value: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A command: what it is but for the arguments of the program that it starts, and these."""
-
-    is_training: bool = field(compare=False)
-    head: object
-    words: tuple[str, ...]
-
-    def places(self, name: str) -> list[int]:
-        """Where the option stands among the arguments."""
-        return [n for n, word in enumerate(self.words) if word == name or word.startswith(f"{name}=")]
-
-    def without(self, name: str, now: Started) -> bool:
-        """Whether it is now without the option; further options and a list of arguments are no value of it."""
-        gone = len(self.words) - len(now.words)
-        at = [n for n in self.places(name) if self.words[:n] + self.words[n + gone :] == now.words]
-        values = self.words[at[0] + 1 : at[0] + gone] if at else ()
-        return self.head == now.head and bool(at) and not any(map(NO_VALUE.match, values))
 
 
 def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
@@ -658,7 +637,7 @@ def change_settings(now: Edited, words: str) -> Edited:
                 continue
             done.add(setting.name)
             if value != setting.value:
-                again = next((one for one in settings(now.text) if one.name == setting.name), None)
+                again = setting_of(now.text, setting.name)
                 now = put(now, again, value) if again else now
             break
     return now
@@ -733,11 +712,11 @@ def change_options(now: Edited, words: str) -> Edited:
 
 def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False) -> Edited:
     """The option with that value, where it stands already or behind the others. programs: the words say whose it is."""
-    old = next((one for one in settings(now.text) if one.name == name), None)
+    before, old = started(now.text), setting_of(now.text, name)
     if old is not None:
         return put(now, old, value) if value and old.value != value and alike(old.value, value) else now
-    if re.search(rf"(?<!\S){re.escape(name)}(?![\w.-])", now.text):
-        return now
+    if any(places_of(one.argv, name) and not (value and places_of(one.words, name)) for one in before):
+        return now  # of a program's own the last one counts
     if not pair and not value and name.startswith("--rdzv"):
         return now  # it takes a value, and none is said
     option = name.lstrip("-")
@@ -755,9 +734,29 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
         now = replace(now, text=f"{now.text[:at]} {shown}{now.text[at:]}") if at else now
         return replace(now, says=(*now.says, f"{shown} added to torchrun")) if at else now
     at = end_of_launch(now.text) if "\n" in now.text or DIRECTIVE_OR_LAUNCH.match(now.text) else len(now.text)
-    return (
-        replace(now, text=f"{now.text[:at]} {shown}{now.text[at:]}", says=(*now.says, f"{shown} added")) if at else now
-    )
+    text = f"{now.text[:at]} {shown}{now.text[at:]}"
+    if not at or (before and not all(was.goes_on(one) for was, one in changes(before, text))):
+        return now
+    return replace(now, text=text, says=(*now.says, f"{shown} added"))
+
+
+def setting_of(text: str, name: str) -> ScriptSetting | None:
+    """Where the script sets that name: for the training, else another program, a launcher, in a variable; not in what
+    it prints or writes."""
+    before = started(text)
+
+    def rank(one: ScriptSetting) -> int:
+        changed = changes(before, f"{text[: one.start]}1{text[one.start :]}")
+        if not changed:
+            return int(not (before and name.startswith("-")))
+        own = [was for was, now in changed if was.words != now.words]
+        most = 3 if any(was.is_training for was in own) else 2 if own else 1
+        return most if all(was.argv for was, _ in changed) else 0
+
+    found = [one for one in settings(text) if one.name == name][:MOST_PLACES]
+    ranked = [(rank(one), one) for one in found]
+    most, best = max(ranked, key=lambda two: two[0], default=(0, None))
+    return best if most else None
 
 
 def take_out(now: Edited, name: str) -> Edited:
@@ -769,30 +768,18 @@ def take_out(now: Edited, name: str) -> Edited:
         for last in dict.fromkeys((end_of_option(now.text, found.end(), head), found.end())):
             start, end = with_blanks(now.text, found.start(), last)
             text = now.text[:start] + now.text[end:]
-            if loses(before, started(text), name):
+            if loses(before, text, name):
                 return replace(now, text=text, says=(*now.says, f"{name} taken out"))
     return now
 
 
-def started(text: str) -> list[Started]:
-    """Each command of the script. What does no launch is told by its words as they are written."""
-    script, found = read_script(text), list[Started]()
-    for one in script.commands:
-        program = one.chain.program if weigh(one) else None
-        known = program or one.chain.shell_text is not None  # the text that a shell runs is read as commands too
-        words = " ".join(map(plain, program.args)).split() if program else []
-        what = (one.chain.layers, program and program.entry) if known else one.written
-        found.append(Started(one is script.training, (what, one.redirects, one.background), tuple(words)))
-    return found
-
-
-def loses(before: Sequence[Started], after: Sequence[Started], name: str) -> bool:
-    """Whether programs lose this one option, with its value, and nothing else changes. The training has to, where it
-    has the option."""
-    changed = [(was, now) for was, now in zip(before, after, strict=False) if was != now]
-    trains = any(one.is_training and one.places(name) for one in before)
+def loses(before: Sequence[OneCommand], text: str, name: str) -> bool:
+    """Whether programs lose this one option in the text, and nothing else changes. The training has to, where it has
+    the option."""
+    changed = changes(before, text)
+    trains = any(one.is_training and places_of(one.words, name) for one in before)
     touched = any(was.is_training or not trains for was, _ in changed)
-    return len(before) == len(after) and touched and all(was.without(name, now) for was, now in changed)
+    return touched and all(was.without(name, now) for was, now in changed)
 
 
 def end_of_option(text: str, at: int, head: str) -> int:
@@ -828,7 +815,7 @@ def end_of_launch(text: str) -> int:
     line = lines[at].rstrip()
     last = re.search(r"(?:'[^']*'|\"[^\"]*\")$", line)
     is_value = last is not None and (program is None or plain(program.entry) not in last[0])  # no command in quotes
-    tail = re.search(r"\s+(?:\d?>|\||&|2>&1|;).*$" + ("" if is_value else r"|[\"']\s*$"), line)
+    tail = re.search(r"\s+(?:\d?>|\||&|2>&1|;|#).*$" + ("" if is_value else r"|[\"']\s*$"), line)
     return sum(map(len, lines[:at])) + (tail.start() if tail else len(line))
 
 

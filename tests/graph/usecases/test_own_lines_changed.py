@@ -80,6 +80,29 @@ def test_an_option_that_the_program_does_not_get_is_told() -> None:
             take_field_out(Edited(text, ()), "args", name, "own.sh")
 
 
+@pytest.mark.parametrize(
+    ("before", "order", "after"),
+    [
+        (f"echo --lr 3\n{RUN} --lr 3\n", "--lr=4", f"echo --lr 3\n{RUN} --lr 4\n"),
+        (f"echo --lr 3\n{RUN}\n", "--lr=4", f"echo --lr 3\n{RUN} --lr 4\n"),
+        (f"cat << E\n--lr 3\nE\n{RUN} --lr 3\n", "--lr=4", f"cat << E\n--lr 3\nE\n{RUN} --lr 4\n"),
+        ("srun --mem 4 python train.py --mem 8\n", "--mem=9", "srun --mem 4 python train.py --mem 9\n"),
+        (f"python prep.py --seed 1\n{RUN} --seed 1\n", "--seed=2", f"python prep.py --seed 1\n{RUN} --seed 2\n"),
+        (f"# --amp\n{RUN} # no --amp\n", "--amp", f"# --amp\n{RUN} --amp # no --amp\n"),
+        ("srun torchrun --nproc-per-node 4 a.py\n", "--nproc-per-node=8", "srun torchrun --nproc-per-node 8 a.py\n"),
+        (f'A="--lr 3"\n{RUN} $A\n', "--lr=4", f'A="--lr 3"\n{RUN} $A --lr 4\n'),
+    ],
+)
+def test_an_option_is_set_where_the_launch_has_it(before: str, order: str, after: str) -> None:
+    assert put(HEAD + before, f"argument_edits={order}").text == HEAD + after
+
+
+def test_an_option_without_a_sure_place_is_refused() -> None:
+    for launch in (f'{RUN} --name "run #1"\n', 'S="--mem 4"\nsrun $S python train.py --name "a > b"\n'):
+        with pytest.raises(InputError, match="patch"):
+            put(HEAD + launch, "argument_edits=--mem=9")
+
+
 def test_a_value_goes_with_its_option_in_quotes_too() -> None:
     text = f'ARGS="--bs 4 --lr 3e-4"\nOTHER="--lr 7"\n{RUN} $ARGS\n'
     assert take_out(Edited(text, ()), "--lr").text == f'ARGS="--bs 4"\nOTHER="--lr 7"\n{RUN} $ARGS\n'
