@@ -54,6 +54,11 @@ A_NODE = re.compile(
     r"\b(?:per|each|every|a|an|on (?:a|one|each))[ -]?node\b|/\s*node\b|\beach\b|\b\d+\s*nodes?\b", re.I
 )
 CARD = r"(?:cards?|gpus?|nodes?|accelerators?|version|variant|ones?|[a-z]{1,2}\d{2,3}[a-z]?s?)"
+TOO_SMALL = re.compile(
+    r"[^.;,\n]{0,40}\b(?:too (?:small|little)|not enough|insufficient|zu klein|reich\w+ nicht|trop petit\w*|insuffis\w+"
+    r"|pequeñ\w+|piccol\w+|non bast\w+|no bast\w+)",
+    re.I,
+)
 MEMORY = re.compile(
     rf"\b(?P<a>\d{{2,3}})[\s-]?(?:gb|gib|g)[\s-]+(?:(?:nvidia|hbm\w*|vram|memory|sxm\d?|pcie)[\s-]+)*{CARD}\b|"
     rf"\b{CARD}[\s-]+(?:(?:with|of|having|that have|at)\s+)?(?P<b>\d{{2,3}})[\s-]?(?:gb|gib|g)\b",
@@ -176,7 +181,7 @@ def usual_node(cluster: Cluster) -> NodeType:
 
 def cards(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
     """A kind of node, by the memory of its cards: `use the 80GB cards`."""
-    found = MEMORY.search(words)
+    found = next((one for one in MEMORY.finditer(words) if not TOO_SMALL.match(words, one.end())), None)
     if not found or cluster is None or OTHER_MEMORY.search(words):
         return None
     wanted = int(found["a"] or found["b"])

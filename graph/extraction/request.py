@@ -15,8 +15,8 @@ from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.spelling import normal_form
 from graph.extraction.training import TRAINS
-from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplaced
-from graph.reading.argument_edits import find_argument_edits, spelled_out
+from graph.reading.account import COMMON, DIRECTIVE, HeldWords, apart, lone_account, places, unplaced
+from graph.reading.argument_edits import find_argument_edits, known_arguments, spelled_out, spelling
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
 from graph.reading.frame import NO_NAME
@@ -27,7 +27,8 @@ from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_
 from graph.reading.scope import NAMED, wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from graph.reading.wishes.left import left_wishes
-from graph.reading.wishes.taking import TakenWishes, completed, fields_of, first_edits, take_wishes
+from graph.reading.wishes.settling import settle
+from graph.reading.wishes.taking import COMPLETED, TakenWishes, completed, fields_of, further_edits, take_wishes
 from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
@@ -42,6 +43,10 @@ STANDS_IN = r"(?:[A-Z][A-Z_]*|[$<{][\w{}<>]+)"
 NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 RANGED = re.compile(r"(?<!\S)(?P<name>--?[A-Za-z][\w-]*)[= ](?P<low>\d{1,4})(?P<dots>-|\.\.\.?)(?P<high>\d{1,4})(?!\S)")
 MOST_TASKS = 100  # of an array whose values are listed
+SAID_RANGE = re.compile(r"(?<![\w-])(?P<name>[A-Za-z]\w{1,20}) (?P<low>\d{1,4})\.\.(?P<high>\d{1,4})(?![\w.])")
+LOOPED = re.compile(
+    r"\bfor (?P<name>[A-Z]\w{0,20}) in (?P<values>[\w.-]{1,60}(?:(?:, (?:and )?| and )[\w.-]{1,60}){1,60})"
+)
 ARRAYED = re.compile(r"\b(?:arrays?|sweep\w*)\b", re.I)
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
@@ -94,7 +99,14 @@ def read_whole(text: str, before: JobRequest | None, asked: str | None, options:
     read = read_first(text, before) if before is None or before == JobRequest() else read_change(text, before, options)
     if read.intent not in ("generate", "port"):
         return read
-    return replace(read, left=apart((*read.left, *left_wishes(text, before, read.request, read.left))))
+    left = apart((*read.left, *left_wishes(text, before, read.request, read.left)))
+    held = HeldWords(read.request, ())
+    return replace(read, left=tuple(one for one in left if not (says_little(one) or held.says(one))))
+
+
+def says_little(piece: str) -> bool:
+    """Whether a piece has no words but those that every request has."""
+    return all(word in COMMON for word in piece.lower().split())
 
 
 def read_first(text: str, before: JobRequest | None) -> Understood:
@@ -106,18 +118,28 @@ def read_first(text: str, before: JobRequest | None) -> Understood:
         read = again if again.intent == "generate" and again.request.entry else read
     if read.intent not in ("generate", "port"):
         return read
-    return completed_by(read, before, TakenWishes(first_edits(text), text))
+    return completed_by(read, before, TakenWishes(further_edits(text), text))
 
 
 def read_change(text: str, before: JobRequest, options: Sequence[str] | None) -> Understood:
     """The reading of a message about the job that stands."""
+    if (swept := with_said_range(before, text)) != before:
+        read = read_change(SAID_RANGE.sub(lambda found: " " * len(found[0]), text), swept, options)
+        return replace(read, intent="port" if read.intent == "port" else "generate", missing=missing(read.request))
     taken = take_wishes(text, before, lambda: ruled_fields(text, before))
     if taken.edits:
         read = with_frames(Framed(taken.edits, taken.rest), before, None, options)
     else:
         read = by_rules(text, before, None, options)
+    orders = "?" not in text
+    if read.intent in ("diagnose", "other") and orders and (alone := take_wishes(text, before)).edits:
+        # `They are broken: exclude both` is an order, and no failure.
+        read = with_frames(Framed(alone.edits, alone.rest), before, None, options)
     framed = find_frames(text, before).edits  # a time beside a further program is that one's
-    return completed_by(read, before, TakenWishes((), text, () if framed else taken.sizes))
+    read = completed_by(read, before, TakenWishes((), text, () if framed else taken.sizes))
+    further = [one for one in further_edits(text, before) if not framed or fields_of([one]).isdisjoint(COMPLETED)]
+    read = completed_by(read, before, TakenWishes(tuple(further), text)) if orders else read
+    return settle(read, before, text) if read.intent in ("generate", "port") else read
 
 
 def ruled_fields(text: str, before: JobRequest) -> frozenset[str]:
@@ -193,10 +215,28 @@ def with_notebook(request: JobRequest, text: str) -> JobRequest:
     return replace(request, entry=found[0], heard=(*request.heard, Heard("entry", "said", found[0])))
 
 
+def with_said_range(request: JobRequest, text: str) -> JobRequest:
+    """The job as an array over an argument that it has: `seeds 1..20`."""
+    known = known_arguments(request)
+    for found in SAID_RANGE.finditer(text):
+        option = spelling(found["name"].lower(), known) or spelling(found["name"].lower().removesuffix("s"), known)
+        values = tuple(map(str, range(int(found["low"]), int(found["high"]) + 1)))
+        if option and 2 <= len(values) <= MOST_TASKS and "?" not in text:
+            held = request.array or JobArray()
+            axes = (*(axis for axis in held.axes if axis.option != option), ArrayAxis(option, values))
+            return replace(request, array=replace(held, axes=axes, count=None))
+    return request
+
+
 def with_ranges(request: JobRequest, text: str) -> JobRequest:
     """Arguments over a range of numbers as the array that they are: `--fold 0..4`, `--fold 0-4` where one is said."""
     found = [m for m in RANGED.finditer(request.args or "") if m["dots"] != "-" or ARRAYED.search(text)]
     axes = tuple(ArrayAxis(m["name"], tuple(map(str, range(int(m["low"]), int(m["high"]) + 1)))) for m in found)
+    for loop in LOOPED.finditer(text):  # `--data D for D in a, b, c`
+        given = re.search(rf"(?<!\S)(--?[A-Za-z][\w-]*)[= ]{re.escape(loop['name'])}(?!\S)", request.args or "")
+        if given:
+            found.append(given)
+            axes = (*axes, ArrayAxis(given[1], tuple(re.split(r",\s*(?:and\s+)?|\s+and\s+", loop["values"]))))
     if (
         not axes
         or any(not 2 <= len(axis.values) <= MOST_TASKS for axis in axes)
@@ -204,7 +244,7 @@ def with_ranges(request: JobRequest, text: str) -> JobRequest:
     ):
         return request
     args = request.args or ""
-    for one in reversed(found):
+    for one in sorted(found, key=lambda match: match.start(), reverse=True):
         args = args[: one.start()] + args[one.end() :]
     held = request.array or JobArray()
     return replace(request, args=" ".join(args.split()) or None, array=replace(held, axes=axes, count=None))

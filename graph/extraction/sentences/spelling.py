@@ -34,6 +34,9 @@ VALUE = (
     r"(?<![\w$-]){name}\s*(?:=|:|is|are|be|as|(?:would|will|should|shall|must|can)\s+be|equals)"
     r"\s*(?P<value>\d{{1,6}})(?![\w.:])"
 )
+# A comma between words that are written without blanks: `--bs 16,项目`, `b.yaml,8 小时`; `ddp,2 个节点` too.
+WIDE = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+JOINED = re.compile(rf"(?<=\w)[,\uff0c](?=\s?\d*\s?{WIDE})|(?<={WIDE})[,\uff0c](?=\S)")
 WORD = re.compile(r"(?<![\w./~$@'\"`=<-])[a-z]{6,14}(?![\w/@='\"`-]|\.\w)")
 QUEUE = re.compile(r"(?<![\w./~$@'\"`=<-])q[ue]{3,6}(s?)(?![\w/@='\"`-]|\.\w)")
 
@@ -48,7 +51,7 @@ def normal_form(text: str) -> str:
     """The text in one spelling; the text itself where there is nothing to mend, or it is a paste."""
     if len(text) > LONGEST:
         return text
-    text = _with_values(text)
+    text = JOINED.sub(", ", _with_values(text))
     for steps in (_signs, _numbers, _slips):
         text = _replaced(text, steps(text))
     return text

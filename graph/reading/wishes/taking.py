@@ -14,7 +14,7 @@ from graph.extraction.sentences.intents import is_question, sentences
 from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
 from graph.reading.scope import stretch_at
 from graph.reading.wishes.tagger import Span, Wishes, read_wishes
-from graph.reading.wishes.values import Meant, edits_of
+from graph.reading.wishes.values import OWN_OPTIONS, SIGNAL, Meant, edits_of
 from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
 
@@ -37,11 +37,12 @@ NOT_COMPLETED = word_set(
     "precision port make_folder"
 )
 # Lists of plain names, of which the rules may read only some.
-LISTS = frozenset(("modules", "source_files", "exclude_nodes", "nodelist"))
+LISTS = frozenset(("modules", "binds", "source_files", "exclude_nodes", "nodelist"))
 # Slots of one plain value, where the tagger goes before a pattern; elsewhere what patterns read is richer than a span.
 FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint spare_nodes")
 # What runs beside or behind the program, and the value of an option that it ends in.
 COMMANDS, OPTION_LAST = frozenset(("then", "beside", "after", "before")), re.compile(r"(?<!\S)--?[A-Za-z][\w-]*$")
+MEMBER = re.compile(r"\s*[,+]\s*(?P<name>[A-Za-z][\w+./-]*)\s*[,+]\s*")
 VALUE_BEHIND = re.compile(r" (?![-(])[^\s,;]*[^\s,;.:!?)]")
 PIECE = re.compile(r"[,;]\s+|(?<=[^\d\s])[.!?]\s+|\n|\s(?:and|und|et|y|e|then|plus|but)\s", re.I)
 # Values that stand where another's name led to them.
@@ -76,8 +77,7 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
     wishes = read_wishes(text, ("stands",) if stands else ("first",))
     if wishes.kind != "do" or wishes.sure < ORDERS:
         return TakenWishes((), text)
-    spans = [whole_command(text, span) for span in meant_spans(text, wishes)]
-    meant = with_targets(text, edits_of(spans, before or JobRequest()))
+    meant = meant_wishes(text, wishes, meant_spans(text, wishes), before or JobRequest())
     sizes = tuple(e for one in meant for e in one.edits if one.span.slot in COMPLETED and not isinstance(e, Remove))
     taken = [one for one in meant if one.edits and one.span.slot not in LEFT_TO_RULES | COMPLETED]
     if any(one.span.slot not in FIRST for one in taken):
@@ -87,17 +87,61 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
     return TakenWishes(edits, blanked(text, wishes.spans, taken) if taken else text, sizes)
 
 
-def first_edits(text: str) -> tuple[Edit, ...]:
-    """What the tagger reads of a first request, for what no rule reads."""
+def meant_wishes(text: str, wishes: Wishes, spans: Sequence[Span], before: JobRequest) -> list[Meant]:
+    """The spans with what belongs to each: arguments to a command, a list's members, an environment's folder."""
+    spans = [with_signal(text, span) if span.slot == "signal" else span for span in spans]
+    whole = with_members(text, with_whole_environment(with_arguments(text, spans, wishes.spans)))
+    return with_targets(text, edits_of([whole_command(text, span) for span in whole], before))
+
+
+def with_arguments(text: str, spans: Sequence[Span], tagged: Sequence[Span]) -> list[Span]:
+    """Further commands with the arguments right behind each, however sure these are by themselves."""
+    out = list[Span]()
+    for span in spans:
+        if out and span.start < out[-1].end:
+            continue
+        behind = (one for one in tagged if one.slot in ("arg", "args") and span.slot in COMMANDS)
+        for one in behind:
+            if one.start >= span.end and not text[span.end : one.start].strip():
+                span = replace(span, end=one.end, text=text[span.start : one.end])
+        out.append(span)
+    return out
+
+
+def with_signal(text: str, span: Span) -> Span:
+    """A lead time with the signal's name where that stands ahead of it: `SIGUSR2 to the ranks ten minutes before`."""
+    start = next((a for a, b in pieces(text) if a <= span.start < b), 0)
+    named = SIGNAL.search(text, start, span.start)
+    return replace(span, text=f"{named[0]} {span.text}") if named and not SIGNAL.search(span.text) else span
+
+
+def with_members(text: str, spans: Sequence[Span]) -> list[Span]:
+    """A list of modules with the name between two of them that no tag holds."""
+    out = list[Span]()
+    for span in spans:
+        last = out[-1] if out else None
+        if last and last.slot == span.slot == "module":
+            between = MEMBER.fullmatch(text[last.end : span.start])
+            if between:
+                start = last.end + between.start("name")
+                out.append(replace(span, start=start, end=start + len(between["name"]), text=between["name"]))
+        out.append(span)
+    return out
+
+
+def further_edits(text: str, before: JobRequest | None = None) -> tuple[Edit, ...]:
+    """What the tagger reads of an order, for what no rule reads."""
     if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
         return ()
-    wishes = read_wishes(text, ("first",))
-    if wishes.kind != "do" or wishes.sure < ORDERS:
+    stands = before is not None and before != JobRequest()
+    wishes = read_wishes(text, ("stands",) if stands else ("first",))
+    if wishes.kind != "do" or wishes.sure < (SURE if stands else ORDERS):
         return ()
-    spans = with_whole_environment(meant_spans(text, wishes, least_of))
-    meant = with_targets(text, edits_of([whole_command(text, span) for span in spans], JobRequest()))
-    edits = [edit for one in meant if one.span.slot not in NOT_COMPLETED for edit in one.edits]
-    seen = any(isinstance(edit, Set) and edit.field == "container" for edit in edits)
+    meant = meant_wishes(text, wishes, meant_spans(text, wishes, least_of), before or JobRequest())
+    left = NOT_COMPLETED | (frozenset((*OWN_OPTIONS, "framework_config")) if stands else frozenset())
+    edits = [edit for one in meant if one.span.slot not in left for edit in one.edits]
+    edits = [edit for edit in edits if not isinstance(edit, Add) or edit.field != "modules_removed"]
+    seen = stands or any(isinstance(edit, Set) and edit.field == "container" for edit in edits)
     return tuple(edit for edit in edits if seen or not isinstance(edit, Add) or edit.field != "binds")
 
 
@@ -213,6 +257,11 @@ def pieces(text: str) -> list[tuple[int, int]]:
     return [*out, (at, len(text))]
 
 
+def is_new(value: object, held: Iterable[object]) -> bool:
+    """Whether no member of a list holds a name, by itself or as a part."""
+    return not any(str(value) in str(one) for one in held)
+
+
 def completed(request: JobRequest, before: JobRequest | None, edits: Sequence[Edit]) -> JobRequest:
     """The rules' request with the edits to fields that they left as they were."""
     was, untouched = before or JobRequest(), request
@@ -222,6 +271,6 @@ def completed(request: JobRequest, before: JobRequest | None, edits: Sequence[Ed
         if getattr(getattr(edit, "value", None), "entry", "") == (request.entry or ""):
             continue  # the program itself, and none beside it
         held, here = getattr(untouched, edit.field), getattr(was, edit.field)
-        if held == here or (isinstance(edit, Add) and edit.field in LISTS and edit.value not in held):
+        if held == here or (isinstance(edit, Add) and edit.field in LISTS and is_new(edit.value, held)):
             request = apply_edits(request, (edit,)).request
     return request

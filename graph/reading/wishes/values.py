@@ -47,6 +47,7 @@ VERSION = re.compile(r"v?\d[\w.+-]*")
 OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w.-]*|\+{0,2}[A-Za-z_][\w.]*(?==))(?:[= ]\s*(?P<value>\S.*))?", re.S)
 IMAGE = re.compile(r"\S*(?:[:#]\S+|\.(?:sif|sqsh|simg|toml|img|def)|/\S+)")
 SIGNAL = re.compile(r"\b(?:SIG)?(USR1|USR2|TERM|INT|HUP|CONT)\b", re.I)
+WATCHES = re.compile(r"monitor|watch|meter|usage|stats|sampler|power|logger", re.I)
 PRECISIONS = {"bf": "bf16", "bfloat": "bf16", "brain": "bf16", "fp8": "fp8", "fp16": "fp16", "half": "fp16"}
 PRECISIONS |= {"float16": "fp16", "fp32": "fp32", "full": "fp32", "float32": "fp32", "single": "fp32"}
 FACTOR_WORDS = (
@@ -453,7 +454,8 @@ def _output(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> 
     if not FILE.fullmatch(name):
         return ()
     if span.slot == "error_output":
-        return (Add("extra_directives", f"--error={name}", span.text),)
+        errors = any(one.startswith(("--error=", "-e ")) for one in request.extra_directives)
+        return () if errors else (Add("extra_directives", f"--error={name}", span.text),)
     folder = name.endswith("/") or not re.search(r"[.%]", name.rsplit("/", 1)[-1])
     return (Set("output", f"{name.rstrip('/')}/%x-%j.out" if folder else name, span.text),)
 
@@ -482,7 +484,7 @@ def _step(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Bu
     if span.sign == "-":
         gone = [one for one in held if command and command in (one, one.split()[-1])]
         return tuple(Remove(field, one, span.text) for one in gone)
-    shell = re.search(r"[\s/]|\.(?:py|sh)$", command) is not None
+    shell = re.search(r"[\s/]|\.(?:py|sh)$|\w-(?:smi|list|info)$", command) is not None
     return (Add(field, command, span.text),) if command and shell and command not in held else ()
 
 
@@ -492,6 +494,9 @@ def _program(span: Span, spans: Sequence[Span], at: int, request: JobRequest) ->
     if not words or not re.search(r"\.(?:py|sh)$", words[0]) or words[0] == request.entry:
         return ()
     program = Program(words[0], " ".join(words[1:]) or None)
+    if span.slot == "beside" and span.sign != "-" and WATCHES.search(words[0]):
+        # What only looks on has no part of the nodes: it runs on the first one, and ends with the job.
+        return (Add("before", f"python {' '.join(words)} &" if words[0].endswith(".py") else f"{' '.join(words)} &"),)
     held: tuple[Program, ...] = getattr(request, span.slot)
     if span.sign == "-":
         return tuple(Remove(span.slot, one, span.text) for one in held if one.entry == words[0])
