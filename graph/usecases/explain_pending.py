@@ -121,7 +121,7 @@ def with_parts(jobs: Sequence[QueuedJob]) -> list[QueuedJob]:
 
 def only_refused(meant: Sequence[QueuedJob], outputs: Sequence[SchedulerOutput], words: str) -> bool:
     """Whether a submission was refused and no job waits: the jobs beside it run, and nobody asks about them."""
-    asked = " ".join(re.findall(r"[^.?!\n]*\?", spoken_lines(words)))
+    asked = " ".join(one for one in re.split(r"(?<=[.?!\n])", spoken_lines(words)) if one.endswith("?"))
     if any(job.phase != "running" for job in meant) or named_by(meant, asked, "id"):
         return False
     told = refused(outputs)

@@ -16,13 +16,14 @@ from graph.conversing.said import in_digits
 from graph.usecases.explain_pending import cases_of
 from graph.waiting import case as cases
 from graph.waiting.amounts import bare_amount, on_one_node, request_of, spoken_amount
+from graph.waiting.budgets import LESS
 from graph.waiting.case import WaitCase, WaitingNote, parent_ids
 from graph.waiting.evidence import good_answers, notes_of
 from graph.waiting.limit_sum import limit_sum
 from graph.waiting.limit_tables import LimitSeen
 from graph.waiting.limits_said import AMOUNT, UNITS, read
 from graph.waiting.limits_seen import in_hours, maintenance_begins
-from graph.waiting.limits_told import LESS, held_together, limits_meant, spoken_of
+from graph.waiting.limits_told import held_together, limits_meant, spoken_of
 from graph.waiting.meant import named_by
 from graph.waiting.nodes_seen import FREE, node_counts
 from graph.waiting.others_seen import in_order

@@ -217,19 +217,22 @@ def with_a_core(case: WaitCase, asked: dict[str, float]) -> dict[str, float]:
     return {**asked, "core-mem": told} if told else asked
 
 
-SUBMITS = re.compile(r"#SBATCH|\b(?:sbatch|srun|salloc)\b")
+# A directive of Slurm, or the options of a command before its program: what stands behind that is the program's own.
+SUBMITS = re.compile(r"#SBATCH\b.*|\b(?:sbatch|srun|salloc)((?:\s+-[\w-]+(?:[= ][^\s-]\S*)?)*)")
 # Characters of the longest line of a script that is looked at.
 LONGEST = 2_000
 
 
 def cores_in_script(case: WaitCase) -> str:
-    """The cores that directives of Slurm ask for on one node; empty where they tell none."""
-    lines = [line for line in case.text.split("\n") if len(line) < LONGEST and SUBMITS.search(line)]
+    """The cores that options of Slurm ask for on one node; empty where they tell none, or more than the job has."""
+    parts = (SUBMITS.search(line) for line in case.text.split("\n") if len(line) < LONGEST)
+    lines = [part[1] or part[0] for part in parts if part]
     each, tasks = (
         next((found[1] for line in lines if (found := re.search(option, line))), "")
         for option in (r"(?:--cpus-per-task[= ]|\s-c ?)(\d+)", r"--ntasks-per-node[= ](\d+)")
     )
-    return str(int(each or 1) * int(tasks or 1)) if each or tasks else ""
+    cores, has = int(each or 1) * int(tasks or 1), case.job.printed("NumCPUs")
+    return str(cores) if (each or tasks) and not (has.isdigit() and cores > int(has)) else ""
 
 
 def queue_of(machine: Cluster, name: str) -> Queue | None:

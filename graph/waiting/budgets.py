@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from graph.waiting.amounts import gpus_each, held_by, noun_of, request_of, spoken_amount
 from graph.waiting.case import WaitCase, WaitingNote
@@ -13,7 +12,7 @@ from knowledge.document import Step
 from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.times import asked_time
 
-LESS_TIME: Mapping[str, str] = {name: each["time"] for name, each in tables()["less"].items()}
+LESS = {(name, of): command for name, each in tables()["less"].items() for of, command in each.items()}
 # A limit without what is used of it tells nothing of what is left.
 UNUSED = {"minutes": "what is used of it is not shown", "run-minutes": "what running jobs take of it is not shown"}
 
@@ -144,7 +143,7 @@ def shorter(case: WaitCase, hours: float) -> str:
     """The command that sets a time of so many hours, in quarters of one; empty where none is known."""
     seconds = int(hours) * 3600 if hours >= 10 else int(hours * 4) * 900
     time = asked_time(case.job.scheduler, seconds)
-    return LESS_TIME[case.job.scheduler].format(time) if case.job.id.strip() else ""
+    return LESS[case.job.scheduler, "time"].format(time) if case.job.id.strip() else ""
 
 
 def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> WaitingNote:

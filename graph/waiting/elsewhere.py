@@ -67,7 +67,7 @@ def idle_elsewhere(case: WaitCase) -> str:
     """A partition whose idle nodes would be enough now; empty where none is shown."""
     idle: dict[str, int] = {}
     for row in case.rows("sinfo"):
-        name = row.get("PARTITION", "").rstrip("*")
+        name = name_in(row)
         idle[name] = idle.get(name, 0) + idle_and_all(row)[0]
     asked = case.job.nodes or 0
     return next((name for name in partitions(case) if asked and idle.get(name, 0) >= asked), "")
@@ -90,18 +90,23 @@ def tells_states(row: Mapping[str, str]) -> bool:
     return bool(row.get("STATE")) or row.get("NODES(A/I/O/T)", "").count("/") == 3
 
 
+def name_in(row: Mapping[str, str]) -> str:
+    """The partition of a row of sinfo, which marks the default one by a star."""
+    return row.get("PARTITION", "").rstrip("*")
+
+
 def partitions(case: WaitCase) -> dict[str, str]:
     """Partitions of a pasted sinfo that are up and take its time and its nodes, those with idle nodes first."""
     asked = request_of(case)
     # A partition whose name and columns tell of no GPUs is no place for a job of a GPU partition.
     with_gpus = "gpu" in asked or bool(GPU_NAME.search(case.job.queue))
     seen: dict[str, tuple[int, int, float | None]] = {}
-    own = (short_time(row.get("TIMELIMIT", "")) for row in case.rows("sinfo") if row.get("PARTITION") == case.job.queue)
+    own = (short_time(row.get("TIMELIMIT", "")) for row in case.rows("sinfo") if name_in(row) == case.job.queue)
     # Where only the time is too long, no partition helps that takes no more.
     least = asked.get("time") or (next(filter(None, own), 0.0) + 1 if case.found.reason.of == "time" else 0.0)
-    told = {row.get("PARTITION", "").rstrip("*") for row in case.rows("sinfo") if tells_states(row)}
+    told = {name_in(row) for row in case.rows("sinfo") if tells_states(row)}
     for row in case.rows("sinfo"):
-        name, most = row.get("PARTITION", "").rstrip("*"), short_time(row.get("TIMELIMIT", ""))
+        name, most = name_in(row), short_time(row.get("TIMELIMIT", ""))
         no_gpus = with_gpus and (not GPUS.search(row["GRES"]) if "GRES" in row else bool(NO_GPU_NAME.search(name)))
         too_short = most is not None and most < least
         if name in ("", case.job.queue) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:

@@ -32,8 +32,8 @@ def languages() -> Mapping[str, Mapping[str, object]]:
 
 
 # Names, options, numbers and paths say nothing of a language.
-# `Mon Nov 30`: mon is a word of French.
-NO_WORD = re.compile(r"\b[A-Z][a-z]{2},? [A-Z][a-z]{2} +\d|(?<!\S)(?:\S*[=/_\d(){}|:]\S*|--?\w\S*)")
+# `Mon Nov 30`: mon is a word of French, and the state `CO` one of Polish.
+NO_WORD = re.compile(r"\b[A-Z][a-z]{2},? [A-Z][a-z]{2} +\d|\b[A-Z]{2}\b|(?<!\S)(?:\S*[=/_\d(){}|:]\S*|--?\w\S*)")
 
 
 def language_of(words: str) -> str:

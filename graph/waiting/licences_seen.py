@@ -17,14 +17,18 @@ def licences(case: WaitCase) -> WaitingNote | None:
         return None
     asked = (case.job.printed("Licenses") or case.job.printed("LICENSES")).replace("(null)", "")
     wanted = licences_of(asked)
-    if gone := gone_licence(case, wanted):
+    # https://slurm.schedmd.com/sbatch.html: `a:1|b:1` is one or the other, `a:1,b:1` both.
+    either = "|" in asked
+    if gone := gone_licence(case, wanted, either):
         return gone
-    says = [f"It asks for {asked}."] if asked else []
+    says = [f"It asks for {asked}{' (one of them is enough)' if either else ''}."] if asked else []
     totals = [one for one in licence_totals(case) if one.used is not None and counts_here(one, wanted)]
     says += [in_use(one, wanted) for one in totals]
-    if never := next((one for one in totals if wanted.get(one.owner, 1) > one.most), None):
-        most = Step(f"ask for at most {never.most:g} of {never.owner} and submit again")
-        says.append(f"It asks for more than there are ({never.most:g}), so it never starts as it is.")
+    over = [one for one in totals if wanted.get(one.owner, 1) > one.most]
+    if over and (not either or len(over) == len(wanted)):
+        most = Step(f"ask for at most {listed([f'{one.most:g} of {one.owner}' for one in over])} and submit again")
+        there = listed([f"{one.most:g}" for one in over])
+        says.append(f"It asks for more than there are ({there}), so it never starts as it is.")
         return WaitingNote(" ".join(says), starts="no", do=(most,), only=True)
     facts = [licence_fact(one, wanted) for one in totals]
     if holders := holders_of(case, wanted):
@@ -41,13 +45,17 @@ def licences(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(" ".join(says), facts=tuple(facts), do=do, only=True)
 
 
-def gone_licence(case: WaitCase, wanted: Iterable[str]) -> WaitingNote | None:
-    """A licence of which there is none, or none that is not reserved: most often a file system that is down."""
+def gone_licence(case: WaitCase, wanted: Iterable[str], either: bool) -> WaitingNote | None:
+    """A licence of which there is none, or none that is not reserved: most often a file system that is down.
+
+    Where it asks for one or the other (`either`), all of them have to be gone.
+    """
     names = set(wanted)
     rows = [row for row in case.rows("scontrol show licenses") if not names or row["LicenseName"] in names]
-    row = next((one for one in rows if one.get("Total") == "0" or is_reserved(one)), None)
-    if row is None:
+    gone = [one for one in rows if one.get("Total") == "0" or is_reserved(one)]
+    if not gone or (either and len(gone) < len(names)):
         return None
+    row = gone[0]
     name, none = row["LicenseName"], row.get("Total") == "0"
     says = (
         f"The licence {name} has {'a total of 0' if none else 'none free: all are reserved'}. Where a file system is "

@@ -141,10 +141,12 @@ def needs_said(case: WaitCase) -> float | None:
     """The seconds that the person says the run needs, where that is less than it asks for."""
     for clause in CLAUSE.split(sentences(case)):
         said = NEEDS.search(clause)
-        told = re.search(rf"(?i){AMOUNT}", clause[said.end() :]) if said else None
+        told = re.search(rf"(?i){AMOUNT}(?P<rest> ?\d.*)?", clause[said.end() :]) if said else None
         name, value = read(told, "") if told else ("", 0.0)
-        if name == "time" and value:
-            return value
+        if told and name == "time" and value:  # `9 h 30 min`
+            more = re.match(rf"(?i) ?{AMOUNT}", told["rest"] or "")
+            also, minutes = read(more, "") if more else ("", 0.0)
+            return value + (minutes if also == "time" else 0.0)
     return None
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from graph.waiting.amounts import request_of
+from graph.waiting.budgets import LESS
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limits_said import needs_said
-from graph.waiting.limits_told import LESS, limit_note
+from graph.waiting.limits_told import limit_note
 from graph.waiting.moments_said import Beginning, beginning_said, now_before
 from graph.waiting.own_fields import with_room
 from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date
@@ -199,25 +200,39 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
     says, left, facts = f"It begins {begins.words}.", begins.left, until_facts(begins, limit or 0.0)
     if not left or not limit:
         now = f" From {since_when(case)} until then {in_hours(left)} are left." if left else ""
-        return WaitingNote(f"{says}{asked}{now}", time_before(case, left), facts=facts)
+        return add_to(f"{says}{asked}{now}", shortened(case, left) if left else WaitingNote(), facts)
     compared = compared_with(case, limit, left)
     if limit < left - SPARE:
         do = Step("nothing; a shorter time keeps that chance open for longer")
         chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
         return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True, facts=facts)
-    return WaitingNote(f"{says} {compared} {may_fit(case, left)}", time_before(case, left), facts=facts)
+    return add_to(f"{says} {compared}", shortened(case, left), facts)
 
 
-def may_fit(case: WaitCase, left: float) -> str:
-    """Whether less time may start before the maintenance: by what the person says that it needs, where that is told."""
-    needs, after = needs_said(case), "else it starts by itself after it"
-    room = with_room(needs) if needs else 0.0
-    if needs and needs > left:
-        return f"The {in_hours(needs)} that you say it needs do not fit before it: it starts by itself after it."
-    if needs and room < left - SPARE:
-        fits = f"with {in_hours(room)} asked for it can still start before it, within {in_hours(left - room)}"
-        return f"{fits[0].upper()}{fits[1:]} and if nodes are free; {after}."
-    return f"Less than that may start before it, if nodes are free soon (each hour of waiting takes one away); {after}."
+def add_to(says: str, note: WaitingNote, facts: tuple[Fact, ...]) -> WaitingNote:
+    return replace(note, says=f"{says} {note.says}".strip(), facts=facts)
+
+
+def shortened(case: WaitCase, left: float) -> WaitingNote:
+    """What less time does for a job that has so many seconds: the time to ask for, or that none is of use.
+
+    Never less than the run needs by the person's words: it would be stopped before its end.
+    """
+    needs, most, after = needs_said(case), left - max(SPARE, left / 10), "it starts by itself after that"
+    most = most // 3600 * 3600 if most >= 4 * 3600 else most // 60 * 60
+    if most < max(needs or 0.0, SPARE + 1):
+        run = f"The {in_hours(needs)} that you say it needs do" if needs else "A shorter time does"
+        no = f"{run} not fit before it with some time to start in: {after}."
+        return WaitingNote(no, do=(Step("nothing: it starts after that"),), only=True)
+    fits = min(with_room(needs), most) if needs else most
+    fill = {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, fits)}
+    if needs:
+        within = f"within {in_hours(left - fits)} and if nodes are free"
+        return WaitingNote(
+            f"With {in_hours(fits)} asked for it can still start before it, {within}; else {after}.", fill
+        )
+    soon = "if nodes are free soon (each hour of waiting takes one away)"
+    return WaitingNote(f"Less than that may start before it, {soon}; else {after}.", fill)
 
 
 def until_facts(begins: Beginning, limit: float) -> tuple[Fact, ...]:
@@ -255,7 +270,8 @@ def hidden_maintenance(case: WaitCase, begins: Beginning | None, limit: float | 
     says = f"A maintenance begins {begins.words}. {compared_with(case, limit, begins.left)}"
     after = "so on nodes that it takes out this job can start only after it"
     facts = until_facts(begins, limit)
-    return WaitingNote(f"{says[:-1]}, {after}.", time_before(case, begins.left), do=(do,), facts=facts)
+    less = shortened(case, begins.left)
+    return replace(less, says=f"{says[:-1]}, {after}.", do=less.do or (do,), facts=facts)
 
 
 def compared_with(case: WaitCase, limit: float, left: float) -> str:
@@ -276,15 +292,6 @@ def asked_in_words(case: WaitCase, of: str) -> float | None:
     from graph.waiting.limits_said import amounts_asked
 
     return amounts_asked(case).get(of)
-
-
-def time_before(case: WaitCase, left: float) -> dict[str, str]:
-    """The time that ends before, as its scheduler takes it: with a tenth left, within which it has to start."""
-    if left <= 2 * SPARE:
-        return {}
-    needs, most = needs_said(case), left - max(SPARE, left / 10)
-    most = most // 3600 * 3600 if most >= 4 * 3600 else most // 60 * 60
-    return {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, min(with_room(needs), most) if needs else most)}
 
 
 def in_hours(seconds: float) -> str:

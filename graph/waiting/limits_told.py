@@ -20,7 +20,7 @@ from graph.waiting.amounts import (
     resource_of,
     spoken_amount,
 )
-from graph.waiting.budgets import budget_note, whole
+from graph.waiting.budgets import LESS, budget_note, whole
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import SERVER, LimitSeen, balances, limits_pasted
 from graph.waiting.limits_said import each_said, used_by_each
@@ -32,7 +32,6 @@ from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import slurm_time
 
-LESS = {(name, of): command for name, each in tables()["less"].items() for of, command in each.items()}
 OPTION: Mapping[str, str] = tables()["option"]
 
 
@@ -423,9 +422,14 @@ def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
 
 
 def more_cores(case: WaitCase, most: float, each: float) -> tuple[Step, ...]:
-    """The cores on which the same memory stays below what one core may have."""
-    cores = held_in(case, case.job).get("cpu", 1)
+    """The cores on which the same memory stays below what one core may have: of each task, to which both options go."""
+    tasks = case.job.tasks or 1
+    cores = held_in(case, case.job).get("cpu", 1) / tasks
     enough = math.ceil(cores * each / most)
-    option = f" (`--cpus-per-task={enough}` where that is one task)" if case.job.scheduler == "slurm" else ""
-    memory = spoken_amount("mem", cores * each)
-    return (Step(f"for the same {memory} take {enough} cores in place of {cores:g}{option}, and submit again"),)
+    # `--mem` stays as it is, and excludes `--mem-per-cpu`.
+    whole_node = case.job.printed("MinMemoryNode") or re.search(r"--mem[= ]", case.text)
+    fewer = "" if whole_node else f" --mem-per-cpu={cores * each / enough / 2**20:.0f}M"
+    option = f" (`--cpus-per-task={enough}{fewer}`)" if case.job.scheduler == "slurm" else ""
+    memory, of = spoken_amount("mem", cores * each), "" if tasks == 1 else " a task"
+    text = f"for the same {memory}{of} take {enough} cores{of} in place of {cores:g}{option}, and submit again"
+    return (Step(text),)

@@ -191,10 +191,13 @@ def partly_used(case: WaitCase, counts: Mapping[str, int]) -> str:
     """What `mix` means for a job that is next in line."""
     if case.found.reason.word != "Resources" or not counts.keys() & {"mix", "mixed"}:
         return ""
-    gpus = request_of(case).get("gpu", 0) / (case.job.nodes or 1)
-    all_of = f"the {gpus:g} GPUs" if gpus > 1 and gpus.is_integer() else "all"
-    one_node = "are free together on one node" if gpus > 1 else "is free on one node"
-    return f" mix means only partly in use: it starts once {all_of} that it asks for {one_node}."
+    nodes = case.job.nodes or 1
+    gpus = request_of(case).get("gpu", 0) / nodes
+    several = gpus > 1 and gpus.is_integer()
+    all_of = f"the {gpus:g} GPUs" if several else "all"
+    on = f"each of {nodes} nodes at the same time" if nodes > 1 else "one node"
+    free = "are free together" if several else "is free"
+    return f" mix means only partly in use: it starts once {all_of} that it asks for {free} on {on}."
 
 
 def too_small(case: WaitCase, are: str) -> WaitingNote | None:

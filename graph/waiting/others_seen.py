@@ -248,14 +248,17 @@ def me_or_others(case: WaitCase, running: Sequence[QueuedJob]) -> str:
 def one_by_one(case: WaitCase, alike: Sequence[QueuedJob]) -> str:
     """That it and the others that wait for the same limit do not fit below it together."""
     sums = limit_sum(case)
-    own, other = sums.asked, next(filter(None, (held_in(case, job).get(sums.of) for job in alike)), None)
-    if sums.limit is None or sums.limit.counts != "held" or sums.of == "jobs" or not own or not other:
+    sizes = [sums.asked, *(held_in(case, job).get(sums.of) for job in alike)]
+    told = sorted(filter(None, sizes))
+    if sums.limit is None or sums.limit.counts != "held" or sums.of == "jobs" or len(told) < len(sizes):
         return ""
-    most, both = sums.limit.most, bare_amount(sums.of, own + other)
-    if own + other <= most:
+    # Where the two smallest do not fit together, no two do.
+    most, both = sums.limit.most, sum(told[:2])
+    if both <= most:
         return ""
-    together = f"{bare_amount(sums.of, own)} + {bare_amount(sums.of, other)} = {both}"
-    return f"They run one after the other: {together} together is more than {bare_amount(sums.of, most)}."
+    least = " of the two smallest" if len(told) > 2 and told[0] != told[-1] else ""
+    together = f"{bare_amount(sums.of, told[0])} + {bare_amount(sums.of, told[1])} = {bare_amount(sums.of, both)}"
+    return f"They run one after the other: {together}{least} together is more than {bare_amount(sums.of, most)}."
 
 
 def counted(case: WaitCase, whose: str) -> str:

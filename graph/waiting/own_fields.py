@@ -77,8 +77,10 @@ GIVES_WAY = re.compile(r"(?i)preempt|scav|spot|standby|low[-_]?prio|requeue|best
 def preempted_in(case: WaitCase) -> str:
     """The partition or QOS in which others may take its nodes, by the printed PreemptMode or else by its name."""
     rows = [row for row in case.rows("scontrol show partition") if row.get("PreemptMode")]
-    mode = next((row["PreemptMode"] for row in rows if row.get("PartitionName") in (case.job.queue, None)), "")
-    if mode and mode != "OFF":
+    own = next((row for row in rows if row.get("PartitionName") in (case.job.queue, None)), {})
+    mode, tiers = own.get("PreemptMode", ""), [number(row.get("PriorityTier", "")) for row in rows]
+    # https://slurm.schedmd.com/preempt.html: only a partition of a higher PriorityTier takes nodes.
+    if mode and mode != "OFF" and (len(rows) == 1 or max(tiers) > number(own.get("PriorityTier", ""))):
         return f"partition {case.job.queue} (PreemptMode={mode})"
     named = (("partition", case.job.queue), ("QOS", case.job.qos))
     return " and ".join(f"{what} {name}" for what, name in named if GIVES_WAY.search(name) and mode != "OFF")
@@ -86,7 +88,8 @@ def preempted_in(case: WaitCase) -> str:
 
 def why_put_back(case: WaitCase) -> str:
     if place := preempted_in(case):
-        return f"most likely preempted, since jobs of {place} give way to those of higher priority"
+        higher = "of a partition with a higher PriorityTier" if "PreemptMode" in place else "of higher priority"
+        return f"most likely preempted, since jobs of {place} give way to those {higher}"
     return "its node failed, a job of higher priority took it (preemption), or somebody requeued it"
 
 
@@ -351,12 +354,14 @@ def with_room(needs: float) -> float:
 def needed_time(case: WaitCase) -> WaitingNote | None:
     """The time that the run needs by the person's words, with some room, as the shorter time to ask for."""
     needs, asked = needs_said(case), request_of(case).get("time")
-    if not needs or not asked or case.job.phase not in ("waiting", "unknown"):
+    # Where a shorter time helps; before a maintenance what is left decides (limits_seen.py).
+    helps = any("<SHORTER>" in one.command for one in case.found.reason.do)
+    if not helps or not needs or not asked or case.job.phase not in ("waiting", "unknown"):
         return None
     room = with_room(needs)
     if room >= asked:
         return None
-    says = f"By what you say it needs {spoken_time(needs)}: {spoken_time(room)} leave some room."
+    says = f"By what you say it needs {spoken_time(needs)}: {spoken_time(room)} leaves some room."
     return WaitingNote(says, {"SHORTER": asked_time(case.job.scheduler, room)})
 
 

@@ -221,7 +221,7 @@ def tasks_now(parent: Parent) -> str:
     by_state: dict[str, list[str]] = {}
     for job in parent.tasks:
         state = told_state(job).replace(" itself", "")
-        by_state.setdefault(state, []).append(re.sub(r"^[^_\[]*_?\[?|\].*$", "", job.id))
+        by_state.setdefault(state, []).append(re.sub(r"^[^_\[]*_?\[?|(?:%\d+)?\].*$", "", job.id))
     each = [
         f"{listed(names, 8)} {'are' if len(names) > 1 or '-' in names[0] else 'is'} {state}"
         for state, names in by_state.items()

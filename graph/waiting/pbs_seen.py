@@ -8,9 +8,9 @@ from datetime import datetime
 
 from graph.waiting.amounts import resource_of, size
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.limits_seen import in_hours, since_when, time_before
+from graph.waiting.limits_seen import in_hours, shortened, since_when
 from graph.waiting.moments_said import now_before
-from graph.waiting.spoken import listed, moment_of
+from graph.waiting.spoken import listed, moment_of, seen_at
 from knowledge.document import Step
 from knowledge.schedulers.times import spoken_time
 
@@ -110,13 +110,14 @@ def file_system(name: str, free: str, total: str) -> WaitingNote:
 WHEN = re.compile(r"(?P<day>\w{3}) (?P<month>\w{3}) +(?P<date>\d{1,2}) (?P<clock>\d\d:\d\d)")
 
 
-def year_less(printed: str) -> datetime | None:
-    """The moment in some year in which that date is that weekday: only lengths are reckoned from it."""
+def year_less(printed: str, seen: str) -> datetime | None:
+    """The moment in that of the years in which the date is that weekday which is nearest to when it was seen."""
     found = WHEN.search(printed)
     if not found:
         return None
     day, month, date, clock = found.groups()
-    told = (moment_of(f"{day} {month} {date} {clock}:00 {year}") for year in range(2020, 2032))
+    year = (moment_of(seen) or datetime.now()).year
+    told = (moment_of(f"{day} {month} {date} {clock}:00 {one}") for one in (year, *range(year + 1, year - 7, -1)))
     return next((moment for moment in told if moment and f"{moment:%a}" == day), None)
 
 
@@ -128,7 +129,7 @@ def reservation_in_the_way(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f"It is the reservation {name}: `pbs_rstat -F {name}` prints when it begins and ends.")
     if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
         return None
-    begins = year_less(row[2])
+    begins = year_less(row[2], seen_at(case) or case.job.submitted)
     now = now_before(begins, case) if begins else None
     left = (begins - now).total_seconds() if begins and now else 0.0
     ahead = f", {in_hours(left)} from {since_when(case)}" if left > 0 else ""
@@ -136,7 +137,8 @@ def reservation_in_the_way(case: WaitCase) -> WaitingNote | None:
     # OpenPBS names maintenance reservations M<number> (man pbs_rsub).
     kind = " (a maintenance)" if re.match(r"M\d", row[1]) else ""
     says = f"Reservation {row[1]}{kind} begins {row[2]}{ahead}{long}, and ends {row[4]}."
-    fits = time_before(case, left).get("TIME_UNTIL_MAINTENANCE", "<SHORTER>")
-    do = Step(f"a walltime that ends before {row[2]}", f"qalter -l walltime={fits} <JOBID>")
-    after = "Free nodes do not help a job of that length: it starts by itself after that, or before it with less time."
-    return WaitingNote(f"{says} {after}", do=(do,), only=True)
+    less = shortened(case, left) if left > 0 else WaitingNote()
+    do = Step(f"a walltime that ends before {row[2]}", "qalter -l walltime=<TIME_UNTIL_MAINTENANCE> <JOBID>")
+    after = less.says or "It starts by itself after that, or before it with less time."
+    says += f" Free nodes do not help a job of that length. {after}"
+    return replace(less, says=says, do=less.do or (do,), only=True)

@@ -107,11 +107,11 @@ def all_words() -> tuple[tuple[str, int, str], ...]:
     """
     names = ("Cpu", "CPU", "Mem", "Memory", "Node", "GRES", "License", "BB", "Billing", "Energy", "Unknown", "Jobs")
     more = ("SubmitJobs", "SubmitJob", "WallDuration", "Wall")
-    words = ("".join(parts) for parts in product(HEADS, (*names, *more), COUNTED, PER, TAILS) if is_made(*parts))
+    words = ("".join(parts) for parts in product(HEADS, (*names, *more), COUNTED, PER, TAILS) if is_made(*parts[:4]))
     return tuple(sorted((word.lower(), place, word) for place, word in enumerate(words)))
 
 
-def is_made(head: str, what: str, counted: str, per: str, tail: str) -> bool:
+def is_made(head: str, what: str, counted: str, per: str) -> bool:
     """Whether Slurm has words of this form: what a group holds together is not counted per job, a duration only so."""
     if per and (head.endswith("Grp") or head == "QOSMin"):
         return False

@@ -7,8 +7,13 @@ import re
 from knowledge.schedulers.records import Scheduler
 
 SLURM = r"(?:sbatch|salloc|squeue|scontrol|scancel|sacct|sacctmgr|sinfo|sprio|sshare|scrontab)"
-# The shell, where it knows no such command: `bash: squeue: command not found`, `zsh: command not found: bjobs`.
-SHELL = r"-?(?:\S{0,40}/)?[a-z]{0,4}sh: (?:(?:line )?\d+: )?"
+# The shell, where it knows no command of that name: bash, dash and tcsh, also of a script; zsh; fish; Ubuntu's bash.
+SHELL = (
+    r"(?:[^:]{1,200}: )?(?:(?:line )?\d+: )?(NAMES): (?:[Cc]ommand )?not found\.?",
+    r"\S{0,40}sh: command not found: (NAMES)",
+    r"fish: Unknown command:? '?(NAMES)'?",
+    r"Command '(NAMES)' not found.*",
+)
 COMMANDS = (
     ("squeue|sbatch|salloc|srun|scontrol|scancel|sacct|sacctmgr|sinfo|sprio|sshare", "slurm"),
     ("qstat|qsub|qdel|qalter|pbsnodes", "pbs"),
@@ -27,10 +32,7 @@ MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
     (re.compile(pattern), scheduler, command)  # type: ignore[misc]
     for pattern, scheduler, command in (
         (rf"({SLURM}): (?:error: |fatal: |info: |warning: )?\S.*", "slurm", ""),
-        *(
-            (rf"{SHELL}(?:({names}): (?:command )?not found|command not found: ({names}))", scheduler, "")
-            for names, scheduler in COMMANDS
-        ),
+        *((form.replace("NAMES", names), scheduler, "") for names, scheduler in COMMANDS for form in SHELL),
         (rf"{SRUN}.*", "slurm", "srun"),
         (r"srun: (?:error: )?Job \d+ step creation .*", "slurm", "srun"),
         (r"slurm_[a-z_]+ error: .*", "slurm", "squeue"),

@@ -138,7 +138,7 @@ def flux_reason(text: str) -> FoundReason | None:
 
 def message_reason(scheduler: Scheduler, text: str) -> FoundReason | None:
     """What a command said in words (message_at in messages.py found the line)."""
-    speaker = r"^(?!allocation failure)[\w .-]+?: (?:error: |fatal: |ERROR: )?"
+    speaker = r"^(?!allocation failure|\w+: (?:[Cc]ommand )?not found\.?$)[\w .-]+?: (?:error: |fatal: |ERROR: )?"
     return sentence_reason(f"messages_{scheduler}", re.sub(speaker, "", text))
 
 

@@ -150,6 +150,10 @@ def test_what_is_asked_is_answered(text: str, said: list[str]) -> None:
     [
         ("[ada@n7 ~]$ squeue --me\nbash: squeue: command not found\n", "client-error", "squeue"),
         ("zsh: command not found: bjobs\n", "client-error", "bjobs"),
+        ("./run all.job: line 12: sbatch: command not found\n", "client-error", "`sbatch`"),
+        ("Command 'squeue' not found, but can be installed with:\n", "client-error", "`squeue`"),
+        ("squeue: Command not found.\n", "client-error", "`squeue`"),
+        ("fish: Unknown command: qsub\n", "client-error", "`qsub`"),
         ("$ qstat 92\nbash: line 3: qstat: command not found\n", "client-error", "qstat"),
         (
             "$ qstat 9213\nqstat: 9213.srv Job has finished, use -x or -H to obtain historical job information\n",

@@ -67,6 +67,49 @@ TRIED = "Job Id: 861.srv\n    Job_Name = a\n    job_state = H\n    queue = q\n" 
     "    comment = job held, too many failed attempts to run\n    Hold_Types = s\n"
     "    run_count = 21\n    substate = 20\n"
 )
+PER_USER = (
+    "JOBID USER QOS NODES TRES_PER_NODE ST REASON\n871 ada std 1 gres/gpu:4 PD QOSMaxGRESPerUser\n"
+    "$ sacctmgr -nP show qos std format=name,maxtrespu\nstd|gres/gpu=6\n{}"
+)
+THREE = (
+    "JOBID USER QOS NODES TRES_PER_NODE ST REASON\n881 ada std 4 gres/gpu:4 PD QOSMaxGRESPerUser\n"
+    "882 ada std 1 gres/gpu:{0} PD QOSMaxGRESPerUser\n883 ada std 1 gres/gpu:{0} PD QOSMaxGRESPerUser\n"
+    "880 ada std 1 gres/gpu:4 R None\n$ sacctmgr -nP show qos std format=name,maxtrespu\nstd|gres/gpu=16\n"
+)
+LONGER = (
+    "JOBID PARTITION NAME ST NODES NODELIST(REASON)\n884 std a PD 1 (PartitionTimeLimit)\n$ sinfo\n"
+    "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\nstd* up 1-00:00:00 4 idle n[1-4]\n"
+    "short up 12:00:00 3 idle s[1-3]\nlong up 2-00:00:00 3 alloc l[1-3]\n"
+)
+PER_CORE = (
+    "JobId=885 JobName=a Account=x QOS=q JobState=PENDING Reason=MaxMemPerLimit Dependency=(null)\n"
+    "   TimeLimit=1:00:00 Partition=std NumNodes=1 NumCPUs=8 NumTasks=4 CPUs/Task=2 MinMemoryCPU=8G\n"
+    "   ReqTRES=cpu=8,mem=64G,node=1\n$ scontrol show partition std\nPartitionName=std MaxMemPerCPU=4000 MaxTime=1-0\n"
+)
+PARTLY = (
+    f"{HEAD} 886 std a ada PD 0:00 {{}} (Resources)\n$ sinfo\nPARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+    "std up 1-00:00:00 2 mix n[1-2]\nstd up 1-00:00:00 6 alloc n[3-8]\n"
+)
+WEEKDAY = (
+    "$ date\nMon Nov 23 10:00:00 CET 2026\nJob Id: 887.srv\n    job_state = Q\n    queue = q\n"
+    "    Resource_List.walltime = 24:00:00\n"
+    "    comment = Not Running: Job would conflict with reservation or top job\n"
+    "$ pbs_rstat\nM21 M21 root CO Tue Nov 24 06:00 / 43200 / Tue Nov 24 18:00\n"
+)
+OPTIONS = (
+    BLOCK.format(priority=9, reason="Resources", restarts=0).replace("NumCPUs=4", "NumCPUs={0}")
+    + "$ sinfo -o '%P %t %c %D'\nPARTITION STATE CPUS NODES\nstd alloc 64 4\n{1}\n"
+)
+REQUEUED = (
+    BLOCK.format(priority=9, reason="BeginTime", restarts=1)
+    + "$ scontrol show partition\nPartitionName=std MaxTime=1-0 PreemptMode=REQUEUE PriorityTier=2\n"
+    "PartitionName=fast MaxTime=1-0 PreemptMode=REQUEUE PriorityTier={}\n"
+)
+EITHER = (
+    BLOCK.format(priority=9, reason="Licenses", restarts=0) + "   Licenses=abaqus:4|comsol:1\n$ scontrol show lic\n"
+    "LicenseName=abaqus\n    Total={1} Used=1 Free=1 Reserved=0 Remote=no\n"
+    "LicenseName=comsol\n    Total={0} Used={0} Free=0 Reserved=0 Remote=no\n"
+)
 MAUI = (
     "checking job 871\n\nState: Idle\nCreds:  user:ada  group:x  class:batch  qos:DEFAULT\nTotal Tasks: 40\n\n"
     "Messages:  job 871 violates active HARD MAXPROC limit of 100 for user ada  (R: 40, U: 90)\n"
@@ -168,6 +211,80 @@ OLD_BLOCK = (
         ),
         pytest.param(PLANNED, "yes", ["842 for 3 October 2026 07:00"], [], id="each has its own start"),
         pytest.param(ONE_BY_ONE, "yes", ["96 + 96 = 192", "one after the other"], [], id="not both at once"),
+        pytest.param(
+            MAINTENANCE.format("it needs 19 h"),
+            "yes",
+            ["do not fit before it", "nothing: it starts after that"],
+            ["TimeLimit="],
+            id="no time is advised that is shorter than what it needs",
+        ),
+        pytest.param(
+            MAINTENANCE.format("it takes 17 h 30 min"),
+            "yes",
+            ["With 18 h asked for", "TimeLimit=18:00:00"],
+            ["17 h asked", "leaves some room"],
+            id="hours and minutes are one time",
+        ),
+        pytest.param(
+            PER_USER.format("why is my job not running? It asks for 4 GPUs"),
+            "yes",
+            ["the limit is 6"],
+            ["in use", "your running job"],
+            id="what does not run holds nothing",
+        ),
+        pytest.param(
+            PER_USER.format("why do my 3 jobs wait? They want 4 GPUs each"),
+            "yes",
+            ["the limit is 6"],
+            ["in use"],
+            id="jobs that wait hold nothing",
+        ),
+        pytest.param(
+            PER_USER.format("my other job is running with 4 GPUs"), "yes", ["2 are left"], [], id="what runs holds some"
+        ),
+        pytest.param(THREE.format(4), "yes", ["882 (4 GPUs) and 883"], ["one after the other"], id="two fit together"),
+        pytest.param(
+            THREE.format(9), "yes", ["9 + 9 = 18 of the two smallest"], [], id="not even the two smallest fit together"
+        ),
+        pytest.param(LONGER, "no", ["Partition=long"], ["Partition=short"], id="the default partition's own time"),
+        pytest.param(
+            PER_CORE,
+            "no",
+            ["5 cores a task in place of 2", "--cpus-per-task=5 --mem-per-cpu=3277M"],
+            ["17 cores"],
+            id="memory a core of several tasks",
+        ),
+        pytest.param(PARTLY.format(3), "yes", ["on each of 3 nodes"], ["on one node"], id="several nodes partly used"),
+        pytest.param(
+            WEEKDAY, "yes", ["20 h from 23 November 2026", "walltime=18:00:00"], ["Zadanie"], id="the year it was seen"
+        ),
+        pytest.param(
+            OPTIONS.format("", "srun -n 1 python train.py -c 128"), "yes", ["next in line"], ["128"], id="of a program"
+        ),
+        pytest.param(
+            OPTIONS.format(4, "#SBATCH -c 128"), "yes", ["next in line"], ["128"], id="more cores than the job has"
+        ),
+        pytest.param(
+            OPTIONS.format(128, "srun -n 1 --cpus-per-task=128 python train.py"),
+            "no",
+            ["128 CPU cores a node"],
+            [],
+            id="options of srun",
+        ),
+        pytest.param(
+            REQUEUED.format(2), "yes", ["its node failed"], ["PreemptMode", "QOS=<OTHER_QOS>"], id="no higher tier"
+        ),
+        pytest.param(REQUEUED.format(3), "yes", ["with a higher PriorityTier"], [], id="a higher tier"),
+        pytest.param(EITHER.format(3, 2), "yes", ["one of them is enough"], ["never starts"], id="either licence"),
+        pytest.param(EITHER.format(0, 5), "yes", ["one of them is enough"], ["taken out"], id="one of either is gone"),
+        pytest.param(
+            f"{HEAD} 890 std b ada PD 0:00 1 (Dependency)\n 889_[3-9%2] std a ada PD 0:00 1 (JobArrayTaskLimit)\n"
+            "with --dependency=afterok:889",
+            "depends",
+            ["tasks 3-9 are waiting"],
+            ["3-9%2 are"],
+            id="tasks without the array's throttle",
+        ),
         pytest.param(
             MAUI, "yes", ["10 are left, 30 short", "at most 10 CPU cores"], ["never starts"], id="Maui's numbers"
         ),
