@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graph.waiting.case import Fact, WaitCase, WaitingNote, filled, known_values, open_names, to_put_in
+from graph.waiting.case import Fact, WaitCase, WaitingNote, filled, known_values, open_names, parent_ids, to_put_in
 from graph.waiting.elsewhere import own_names, would_take
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import not_told, notes_of, seen
@@ -178,7 +178,9 @@ def with_rest(answer: PendingAnswer, rest: Sequence[WaitCase]) -> PendingAnswer:
     """The last answer with the jobs that are not told of, by id and reason."""
     if not rest:
         return answer
-    each = [f"{case.job.id} (`{case.found.reason.word}`)" for case in rest]
+    parents = [listed(parent_ids(case.job.depends or case.job.reason)) for case in rest]
+    whom = [f", behind {names}" if names else "" for names in parents]
+    each = [f"{case.job.id} (`{case.found.reason.word}`{one})" for case, one in zip(rest, whom, strict=True)]
     says = f"Waiting for other reasons: {listed(each, 8)}; name one of them to hear of it."
     return with_line(answer, says, [Fact("other-reasons", ", ".join(each[:8]))])
 
@@ -246,7 +248,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
         says += [told for told in (exit_note(case.job), use_note(case.job, case.others)) if told]
     says += closing(case, kind, starts)
     change = steps(remedies(case, notes), values, case.machine.id if case.machine else "")
-    look = looks(reason.look, not_told(case, notes, kind), values, change)
+    look = looks(case.text, reason.look, not_told(case, notes, kind), values, change)
     language = language_of(spoken_lines(words))
     staff = reason.freed_by == "staff" or (kind == "hold" and bool(set("os") & set(case.job.printed("Hold_Types"))))
     own = verdict_in(language, kind, starts, staff, reason.of)
@@ -380,11 +382,16 @@ def steps(remedies: Sequence[Step], values: Mapping[str, str], machine: str) -> 
 
 
 def looks(
-    own: Sequence[str], untold: Sequence[str], values: Mapping[str, str], change: Sequence[Step]
+    text: str, own: Sequence[str], untold: Sequence[str], values: Mapping[str, str], change: Sequence[Step]
 ) -> tuple[Step, ...]:
-    """At most two commands to look with: the reason's own that are complete, then those that tell what is not told."""
-    done = [filled(command, values) for command in own]
-    more = [filled(command, values) for command in untold]
+    """At most two commands to look with: the reason's own that are complete, then those that tell what is not told.
+
+    What was run already stands in the text.
+    """
+    done, more = (
+        [command for one in commands if (command := filled(one, values)).partition(" |")[0] not in text]
+        for commands in (own, untold)
+    )
     ready = [command for command in done if not open_names(command)] or done[:1]
     ready += [command for command in more if not open_names(command)]
     taken = {step.command for step in change}

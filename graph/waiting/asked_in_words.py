@@ -99,9 +99,7 @@ def too_long(case: WaitCase) -> str:
         return ""
     where = f" on {case.job.where}" if case.job.where else " on a node"
     rest = (
-        " Your next job does not wait for it, unless it needs that node or depends on it."
-        if NEXT.search(case.words)
-        else ""
+        " Your next job waits for it only where it needs that node or depends on it." if NEXT.search(case.words) else ""
     )
     return (
         f"{said[0]} is too long for that (a minute or two is usual): as a rule a process hangs{where}, often in its "

@@ -134,15 +134,22 @@ def smaller(case: WaitCase, limit: LimitSeen, hours: float) -> Step:
     """The time that fits this size, or less of what is counted."""
     nodes = request_of(case).get("node", 1)
     fewer = "fewer nodes" if nodes > 1 or limit.of in ("node", "time") else f"fewer {noun_of(limit.of)}"
+    # The whole time on so many nodes.
+    fit = int(nodes * hours * 3600 / time) if (time := request_of(case).get("time")) else 0
+    fewer = f"at most {spoken_amount('node', fit)}" if nodes > 1 and fit else fewer
     sure = f"if those are {unit_of(limit.of)}: " if limit.unit_unread else ""
-    text = f"{sure}with {spoken_amount('node', nodes)} ask for at most {int(hours * 4) / 4:g} h, or take {fewer}"
+    text = f"{sure}with {spoken_amount('node', nodes)} ask for at most {in_quarters(hours) / 3600:g} h, or take {fewer}"
     return Step(text, shorter(case, hours))
 
 
+def in_quarters(hours: float) -> int:
+    """The seconds of so many hours, in whole hours or where those are few in quarters of one."""
+    return int(hours) * 3600 if hours >= 10 else int(hours * 4) * 900
+
+
 def shorter(case: WaitCase, hours: float) -> str:
-    """The command that sets a time of so many hours, in quarters of one; empty where none is known."""
-    seconds = int(hours) * 3600 if hours >= 10 else int(hours * 4) * 900
-    time = asked_time(case.job.scheduler, seconds)
+    """The command that sets a time of so many hours; empty where none is known."""
+    time = asked_time(case.job.scheduler, in_quarters(hours))
     return LESS[case.job.scheduler, "time"].format(time) if case.job.id.strip() else ""
 
 
@@ -150,7 +157,7 @@ def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> 
     """Size x time of this one job above what one job may have: the time that fits this size."""
     place = case.found.limit.set_on if case.found.limit else "account"
     most = f"{whole(limit.most / 60)} ({limit.most:,.0f} minutes)"
-    text = f"with this size ask for at most {int(hours * 4) / 4:g} h, or take a smaller size"
+    text = f"with this size ask for at most {in_quarters(hours) / 3600:g} h, or take a smaller size"
     do = Step(text, shorter(case, hours))
     says = f"{says}; the {'QOS' if place == 'qos' else place} allows one job {most}."
     return WaitingNote(says, starts="no", do=(do,) if hours >= 0.25 else (), only=hours >= 0.25)

@@ -132,16 +132,32 @@ def qualities(case: WaitCase) -> dict[str, str]:
         rows = [row for row in case.rows("sacctmgr") if "Account" in row and row.get("QOS")]
         yours = [name for row in rows for name in row["QOS"].split(",") if name != case.job.qos]
         return {name: f"sacctmgr shows that you have QOS {name}" for name in yours}
+    names = [row["Name"] for row in case.rows("sacctmgr") if row.get("Name") and row["Name"] != case.job.qos]
+    return {name: f"QOS {name} (if your account may use it) allows {most}" for name, most in larger(case, names)}
+
+
+def larger(case: WaitCase, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Those of the QOS or accounts whose limit on what the reason speaks of is above the request, and that limit."""
     of, whose, _ = spoken_of(case)
     asked = request_of(case).get(of)
-    names = [row["Name"] for row in case.rows("sacctmgr") if row.get("Name")]
+    if asked is None or of == "jobs":
+        return []
     everywhere = accounting_limits(case, every=True)
     limits = {one.owner: one.most for one in everywhere if one.of == of and one.per in (whose, "job")}
-    if asked is None or of == "jobs":
-        return {}
-    larger = {name: limits[name] for name in names if name != case.job.qos and limits.get(name, 0) >= asked}
-    ranked = sorted(larger.items(), key=lambda pair: pair[1])
-    return {name: f"QOS {name} (if your account may use it) allows {spoken_amount(of, most)}" for name, most in ranked}
+    fit = [(limits[name], name) for name in names if limits.get(name, 0) >= asked]
+    return [(name, spoken_amount(of, most)) for most, name in sorted(fit)]
+
+
+def larger_account(case: WaitCase) -> WaitingNote | None:
+    """An account of the person's whose own limit is above the request, where it is the account's that holds the job."""
+    if not case.found.limit or case.found.limit.set_on != "account":
+        return None
+    found = larger(case, list(accounts(case)))
+    if not found:
+        return None
+    told = listed([f"your account {name} allows {most}" for name, most in found])
+    do = Step("or charge it there, if the work belongs to it", f"scontrol update jobid=<JOBID> Account={found[0][0]}")
+    return WaitingNote(f"By sacctmgr {told}.", do=(do,), facts=(Fact("elsewhere", found[0][0]),))
 
 
 def accounts(case: WaitCase) -> dict[str, str]:

@@ -55,6 +55,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("holders", others_seen.running_jobs),
     ("limit", limits_told.limit_note),
     ("elsewhere", elsewhere.elsewhere),
+    ("elsewhere", elsewhere.larger_account),
     ("limit", limits_seen.partition_access),
     ("limit", limits_seen.machine_limits),
     ("limit", limits_seen.reservation_window),
@@ -64,6 +65,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("nodes", nodes_seen.usable_nodes),
     ("limit", limits_told.too_large_for_a_node),
     ("limit", limits_told.budget_beside),
+    ("nodes", nodes_seen.whole_nodes),
     ("nodes", nodes_seen.out_reasons),
     ("nodes", nodes_seen.free_nodes),
     ("nodes", room_seen.room_on_nodes),
@@ -134,7 +136,8 @@ def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
     if note.part == "holders":
         sums = limit_sum(case)
         ends = [f" (≤ {spoken_time(one.left)})" if one.left is not None else "" for one in sums.holders]
-        names = [f"{one.job.id}{end}" for one, end in zip(sums.holders, ends, strict=True)]
+        whose = [f" {one.job.user}" if one.job.user not in ("", case.job.user) else "" for one in sums.holders]
+        names = [f"{one.job.id}{who}{end}" for one, who, end in zip(sums.holders, whose, ends, strict=True)]
         return (Fact("running", listed(names, 8).replace(" and ", ", ")),) if names else (Fact("all-count"),)
     if note.part == "since":
         return (Fact("since", case.job.submitted),) if case.job.submitted else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,6 +25,8 @@ def partition_access(case: WaitCase) -> WaitingNote | None:
     rows = [row for row in case.rows("scontrol show partition") if row.get("PartitionName") in (case.job.queue, "")]
     if case.found.reason.word == "AccountNotAllowed":
         return account_access(case)
+    if case.found.reason.word == "PartitionConfig" and (closed := group_access(case, rows)):
+        return closed
     taken = rows[0].get("AllowQos", "ALL") if rows else "ALL"
     if (
         taken == "ALL"
@@ -37,6 +40,27 @@ def partition_access(case: WaitCase) -> WaitingNote | None:
     other = Step("or another partition", "scontrol update jobid=<JOBID> Partition=<OTHER>")
     says = f"its QOS `{case.job.qos}` is none that the partition {case.job.queue} takes ({taken})"
     return WaitingNote(instead=says, kind="config", starts="no", do=(do, other), only=True)
+
+
+# What `id`, `id -Gn` or `groups` print of oneself.
+GROUPS = re.compile(r"(?m)\bgroups=(\S+)|^.*(?:\bid -\w*G\w*|[$%>#] *groups)\b.*\n(?:\w\S* : )?([\w.\- ]+)$")
+
+
+def group_access(case: WaitCase, rows: Sequence[Mapping[str, str]]) -> WaitingNote | None:
+    """The groups that the partition takes, beside those of the person."""
+    allowed = next((row["AllowGroups"] for row in rows if "AllowGroups" in row), "ALL")
+    if allowed == "ALL":
+        return None
+    taken, printed = allowed.split(","), GROUPS.search(case.text)
+    own = re.findall(r"\((\w[^)]*)\)", printed[1]) if printed and printed[1] else printed[2].split() if printed else []
+    says = f"The partition {case.job.queue} takes only members of {listed(taken)}"
+    if not own:
+        return WaitingNote(f"{says}: `id -Gn` prints your groups.")
+    if inside := [name for name in own if name in taken]:
+        return WaitingNote(f"{says}; you are in {listed(inside)}, so it is another of its rules.")
+    other = Step("take another partition", "scontrol update jobid=<JOBID> Partition=<OTHER>")
+    do = (other, Step(f"or ask to be taken into {' or '.join(taken)}, if the work belongs there"))
+    return WaitingNote(f"{says}; you are in {listed(own)}, so in none of them.", do=do, only=True)
 
 
 def account_access(case: WaitCase) -> WaitingNote | None:
@@ -184,7 +208,8 @@ MAINTENANCE = re.compile(
 
 def maintenance(case: WaitCase) -> WaitingNote | None:
     """The maintenance that it would run into, and the time that ends before it."""
-    named = "aintenance" in case.job.reason or case.found.reason.word in ("dedicated-time", "reservation")
+    helps = " ".join(one.command for one in case.found.reason.do)
+    named = "<TIME_UNTIL_MAINTENANCE>" in helps or case.found.reason.word == "reservation"
     if not named and (case.job.phase != "waiting" or case.found.reason.of != "node"):
         return None
     begins = maintenance_begins(case)

@@ -130,7 +130,7 @@ def set_on(case: WaitCase, limit: LimitSeen) -> str:
     kind, name = ("QOS", case.job.qos) if word and word.set_on == "qos" else ("account", case.job.account)
     name = name or limit.owner
     # https://slurm.schedmd.com/resource_limits.html: a job has to keep to the limits of both.
-    both = " and counts also where the partition allows more" if kind == "QOS" and limit.of == "time" else ""
+    both = " and counts also where the partition allows more" if limit.of == "time" else ""
     return f"It is set on the {kind} {name.rstrip('+')}{both}." if word and name else ""
 
 
@@ -220,18 +220,20 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
     return WaitingNote(says, {"N": f"{left:g}"} if left and limit.of in ("slot", "node") else {}, do=do, sure=True)
 
 
-def fits(case: WaitCase, of: str, left: float, asked: float) -> tuple[Step, ...]:
-    """What is left now, as a request that fits: of GPUs also in whole nodes."""
+def fits(
+    case: WaitCase, of: str, left: float, asked: float, text: str = "with at most {} it fits what is left now"
+) -> tuple[Step, ...]:
+    """So much as a request that fits: of GPUs, cores and memory also in whole nodes."""
     fewer = LESS.get((case.job.scheduler, of), "").format(f"{left / 2**30:.0f}G" if of == "mem" else f"{left:g}")
-    text, nodes, each = spoken_amount(of, left), case.job.nodes or 1, asked / (case.job.nodes or 1)
+    most, nodes, each = spoken_amount(of, left), case.job.nodes or 1, asked / (case.job.nodes or 1)
     if of == "mem" and nodes > 1:  # that command sets what each node gives
         fewer = ""
     if of in ("gpu", "cpu", "mem") and nodes > 1 and left >= each:
-        text = f"{text}, which is {spoken_amount('node', left // each)} with {spoken_amount(of, each)} each,"
+        most = f"{most}, which is {spoken_amount('node', left // each)} with {spoken_amount(of, each)} each,"
         told = on_one_node(case).get(of) == each
         fewer = LESS.get((case.job.scheduler, "node"), "").format(f"{left // each:g}") if told else ""
     own = fewer if case.job.id.strip() else ""
-    return (Step(f"with at most {text} it fits what is left now", own),)
+    return (Step(text.format(most).rstrip(","), own),)
 
 
 def others_that_fit(case: WaitCase, limit: LimitSeen, left: float) -> str:
@@ -276,7 +278,8 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
                 f"It asks for {spoken_amount(of, asked)}; {place} gives one job at most {most:g} (MaxNodes), however "
                 "many nodes it has."
             )
-        return WaitingNote(says, numbers, starts=never, sure=True, instead=instead)
+        smaller = fits(case, of, most, asked, "ask for at most {}") if of in ("gpu", "cpu", "mem") else ()
+        return WaitingNote(says, numbers, starts=never, sure=True, instead=instead, do=smaller)
     group = {"account": "account", "queue": "queue", "system": "system"}.get(limit.per, "QOS")
     group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
     group = "queue" if case.job.scheduler != "slurm" and group != "system" else group
@@ -416,6 +419,11 @@ def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
     )
     # All of it in one step: with only one of them mended it is refused again.
     again = AGAIN if set(over) - {"core-mem"} else "and submit again"
+    if "gpu" in over:
+        gpus = asked["gpu"] * (case.job.nodes or 1)
+        nodes = math.ceil(gpus / over["gpu"].most)
+        option = f" (`--nodes={nodes}`)" if case.job.scheduler == "slurm" else ""
+        again = f"on {nodes} nodes{option} for {gpus:g} GPUs in all, and submit again"
     do = Step(f"ask for at most {listed([most_of_a_node(case, one) for one in over.values()])}, {again}")
     more = more_cores(case, over["core-mem"].most, asked["core-mem"]) if "core-mem" in over else ()
     return replace(notes[0], says=" ".join(note.says for note in notes), do=(*more, do), facts=facts)

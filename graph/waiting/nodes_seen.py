@@ -160,7 +160,8 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     idle = sum(counts.get(name, 0) for name in FREE)
     if not counts or not asked or case.found.reason.of != "node" or case.found.reason.kind != "wait":
         return None
-    if named_by_job(case):  # whatever else is free is nothing to it
+    out = usable_nodes(case)
+    if named_by_job(case) or (out and out.starts == "depends"):  # whatever else is free is nothing to it
         return None
     of = f" of {case.job.queue}" if case.job.queue else ""
     gone = out_by_state(case)
@@ -189,7 +190,7 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
 
 def partly_used(case: WaitCase, counts: Mapping[str, int]) -> str:
     """What `mix` means for a job that is next in line."""
-    if case.found.reason.word != "Resources" or not counts.keys() & {"mix", "mixed"}:
+    if case.found.reason.word != "Resources" or not counts.keys() & {"mix", "mixed"} or whole_nodes(case):
         return ""
     nodes = case.job.nodes or 1
     gpus = request_of(case).get("gpu", 0) / nodes
@@ -198,6 +199,18 @@ def partly_used(case: WaitCase, counts: Mapping[str, int]) -> str:
     on = f"each of {nodes} nodes at the same time" if nodes > 1 else "one node"
     free = "are free together" if several else "is free"
     return f" mix means only partly in use: it starts once {all_of} that it asks for {free} on {on}."
+
+
+def whole_nodes(case: WaitCase) -> WaitingNote | None:
+    """That a job shares its nodes with no other, so that only nodes count which are wholly free."""
+    waits = case.found.reason.of == "node" and case.found.reason.kind == "wait"
+    if not waits or case.job.printed("OverSubscribe") != "NO":
+        return None
+    # https://slurm.schedmd.com/scontrol.html: NO is what `--exclusive` asks for.
+    says = "It asks for whole nodes (OverSubscribe=NO: by `--exclusive`, or by a rule of the partition): nodes partly "
+    says += "in use (mix) do not count, whatever is free on them."
+    do = Step("submit without `--exclusive`, if it set that and can share its nodes: then nodes in mix will do")
+    return WaitingNote(says, do=(do,))
 
 
 def too_small(case: WaitCase, are: str) -> WaitingNote | None:
@@ -361,19 +374,22 @@ def asked_of_a_host(case: WaitCase) -> WaitingNote | None:
 
 def counted_hosts(case: WaitCase) -> WaitingNote | None:
     """How many hosts have too little free of what it reserves, how many are closed, and which could ever give it."""
-    if case.found.reason.word not in ("resource in use", "memory in use"):
+    if case.found.reason.word not in ("resource in use", "memory in use", "not enough free"):
         return None
     lines = [line.strip() for line in case.job.reason.split(";")]
-    short = sum(host_count(line) for line in lines if "requirement" in line)
+    few = re.compile(r"requirement|(?i:\bnot enough (?P<of>\w+))")
+    short = sum(host_count(line) for line in lines if few.search(line))
     shut = sum(host_count(line) for line in lines if "Closed by" in line or "locked by" in line)
     if not short:
         return None
     res = case.found.named.get("res", "")
     hosts = f"{short} hosts have" if short > 1 else "1 host has"
-    says = f"{hosts} not enough {noun_of('gpu' if 'gpu' in res else res) or 'of it'} free now"
+    told = next((found["of"] for line in lines if (found := few.search(line)) and found["of"]), "")
+    says = f"{hosts} not enough {told or noun_of('gpu' if 'gpu' in res else res) or 'of it'} free now"
     says += f" and {shut} {'are' if shut > 1 else 'is'} closed by staff" if shut else ""
     silent = sum(host_count(line) for line in lines if re.search("Load information|unreachable|Unable to reach", line))
     says += f"; {silent} {'do' if silent > 1 else 'does'} not answer (no load information)" if silent else ""
+    says += f". It waits for the first, not for {'those' if shut > 1 else 'the one'} closed" if shut else ""
     facts = (Fact("out", str(shut)),) if shut else ()
     return WaitingNote(f"{says}.{large_hosts(case) if res == 'mem' else ''}", facts=facts)
 

@@ -65,7 +65,11 @@ def parts_of_one(case: WaitCase) -> WaitingNote | None:
 
 def others_wait(case: WaitCase) -> WaitingNote | None:
     """Beside a job that does not wait: those of the same paste that do."""
-    waiting = [job.id for job in case.others if job.phase == "waiting" and is_own(job, case)]
+    waiting = [
+        f"{job.id}{f' (`{job.reason}`)' if job.reason else ''}"
+        for job in case.others
+        if job.phase == "waiting" and is_own(job, case)
+    ]
     if case.found.reason.kind != "not-waiting" or not waiting:
         return None
     return WaitingNote(f"In what you pasted {listed(waiting)} {'waits' if len(waiting) == 1 else 'wait'}.")
@@ -250,7 +254,7 @@ def one_by_one(case: WaitCase, alike: Sequence[QueuedJob]) -> str:
     sums = limit_sum(case)
     sizes = [sums.asked, *(held_in(case, job).get(sums.of) for job in alike)]
     told = sorted(filter(None, sizes))
-    if sums.limit is None or sums.limit.counts != "held" or sums.of == "jobs" or len(told) < len(sizes):
+    if sums.limit is None or sums.limit.counts != "held" or len(told) < len(sizes):
         return ""
     # Where the two smallest do not fit together, no two do.
     most, both = sums.limit.most, sum(told[:2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, parent_ids
@@ -108,7 +108,10 @@ def worst_of(name: str, kind: str, marked: bool, others: Sequence[QueuedJob]) ->
     tasks = tuple(job for job in rows if re.search(r"[_\[]", job.id)) if name == base else ()
     all_of = [Parent(name, kind, job, marked, tasks) for job in rows]
     order = ("dead", "blocked", "open", "met")
-    return min(all_of, key=lambda one: order.index(one.verdict), default=Parent(name, kind, None, marked))
+    # The mark is one of the whole condition: which task it was, only their own states tell.
+    own = {one.job: replace(one, marked=False).verdict for one in all_of}
+    worst = min(all_of, key=lambda one: order.index(own[one.job]), default=Parent(name, kind, None, marked))
+    return replace(worst, job=None) if marked and own.get(worst.job) == "met" else worst
 
 
 def told_by_lsf(case: WaitCase) -> dict[str, QueuedJob]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graph.waiting.amounts import GPUS, amount, bare_amount, on_one_node, size, spoken_amount, tres
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of
+from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of, whole_nodes
 from graph.waiting.spoken import listed
 from knowledge.document import Step
 
@@ -37,7 +37,7 @@ def room_on_nodes(case: WaitCase) -> WaitingNote | None:
     """The node that comes closest, and what is short there; or that some have enough."""
     waits = case.job.phase in ("waiting", "unknown") and case.found.reason.kind in ("wait", "node")
     by_nodes = case.found.reason.of == "node" or case.job.scheduler == "lsf"
-    if not waits or not by_nodes or named_by_job(case):
+    if not waits or not by_nodes or named_by_job(case) or whole_nodes(case):
         return None
     asked = {of: value for of, value in on_one_node(case).items() if of in SHOWN and value}
     shown = [room for reader in READERS for room in reader(case)]

@@ -60,7 +60,7 @@ def slurm_words() -> dict[str, WaitReason]:
 
 def slurm_reason(text: str) -> FoundReason | None:
     """A word, a word for a limit, a sentence of Slurm's, or a word that a column has cut."""
-    word = text.split(",")[0].split(":")[0].strip()
+    word = text.split(",")[0].split(":")[0].strip().rstrip("+")  # sacct marks what its column has cut
     known = slurm_words()
     if found := sentence_reason("slurm", text):
         return found

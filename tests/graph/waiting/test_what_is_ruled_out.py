@@ -110,6 +110,44 @@ EITHER = (
     "LicenseName=abaqus\n    Total={1} Used=1 Free=1 Reserved=0 Remote=no\n"
     "LicenseName=comsol\n    Total={0} Used={0} Free=0 Reserved=0 Remote=no\n"
 )
+OF_AN_ARRAY = (
+    f"{HEAD} 892 std b ada PD 0:00 1 (Dependency)\n$ scontrol show job 892 | grep Depend\n"
+    "   JobState=PENDING Reason=Dependency Dependency=afterok:891_*(failed)\n"
+    "$ sacct -j 891 -X -o JobID,State,ExitCode\nJobID             State ExitCode \n------------ ---------- -------- \n"
+    "891_1         COMPLETED      0:0 \n891_2            FAILED      1:0 \n891_3         COMPLETED      0:0 \n"
+)
+OWN_HOSTS = (
+    "Job <893>, User <ada>, Status <PEND>, Queue <std>, Command <a>{}\n"
+    "Tue Nov 24 10:02:11: Submitted from host <l2>, CWD <$HOME>;\n PENDING REASONS:\n {}\n"
+)
+PER_JOB = (
+    "JOBID PARTITION ACCOUNT STATE NODES CPUS TIME_LIMIT NODELIST(REASON)\n"
+    "894 std chem PENDING 4 512 7-00:00:00 ({})\n"
+    "$ sacctmgr -P show assoc user=$USER format=account,maxtres,maxwall\nAccount|MaxTRES|MaxWall\n"
+    "chem|cpu=256|2-00:00:00\nbio||7-00:00:00\n"
+)
+CLOSED = (
+    "JOBID PARTITION NAME ST NODES NODELIST(REASON)\n895 phys a PD 1 (PartitionConfig)\n"
+    "$ scontrol show partition phys\nPartitionName=phys\n   AllowGroups=phys,opt AllowAccounts=ALL AllowQos=ALL\n$ {}\n"
+)
+WHOLE = (
+    BLOCK.format(priority=9, reason="Resources", restarts=0) + "   OverSubscribe={} Contiguous=0\n   "
+    "TresPerNode=gres/gpu:1\n$ scontrol show node n1\nNodeName=n1 CPUAlloc=4 CPUTot=64 Gres=gpu:4\n   RealMemory=500000"
+    " AllocMem=4000 State=MIXED Partitions=std\n   CfgTRES=cpu=64,mem=500000M,gres/gpu=4\n"
+    "   AllocTRES=cpu=4,gres/gpu=1\n"
+)
+FEW_NODES = (
+    f"{HEAD} 896 std a ada PD 0:00 3 (Resources)\n$ sinfo -p std\nPARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+    "std up 1-00:00:00 2 mix n[1-2]\nstd up 1-00:00:00 6 drain n[3-8]\n"
+)
+HOURS_LEFT = (
+    "JOBID ACCOUNT NODES TIME_LIMIT REASON\n897 ast 16 1-00:00:00 AssocGrpBillingMinutes\n"
+    "$ showusage\nast  Remaining: 190 node-hours\n"
+)
+ONE_AT_ONCE = (
+    f"{HEAD} 898 debug a ada PD 0:00 1 (QOSMaxJobsPerUserLimit)\n 899 debug b ada PD 0:00 1 (QOSMaxJobsPerUserLimit)\n"
+    "$ sacctmgr -nP show qos debug format=name,maxjobspu\ndebug|1\n"
+)
 MAUI = (
     "checking job 871\n\nState: Idle\nCreds:  user:ada  group:x  class:batch  qos:DEFAULT\nTotal Tasks: 40\n\n"
     "Messages:  job 871 violates active HARD MAXPROC limit of 100 for user ada  (R: 40, U: 90)\n"
@@ -284,6 +322,96 @@ OLD_BLOCK = (
             ["tasks 3-9 are waiting"],
             ["3-9%2 are"],
             id="tasks without the array's throttle",
+        ),
+        pytest.param(OF_AN_ARRAY, "no", ["891_2 failed (exit code 1:0"], ["COMPLETED"], id="which task it was"),
+        pytest.param(
+            OWN_HOSTS.format("", "Not enough GPUs on the hosts: 22 hosts;\n Closed by LSF administrator: 2 hosts;"),
+            "yes",
+            ["22 hosts have not enough GPUs free now and 2 are closed", "not for those closed"],
+            [],
+            id="hosts by what they lack",
+        ),
+        pytest.param(
+            OWN_HOSTS.format(
+                ", Exclusive Execution", "Job's requirements for exclusive execution not satisfied: 3 hosts;"
+            ),
+            "yes",
+            ["a host is wholly free", "bmod -xn 893"],
+            [],
+            id="a host of its own",
+        ),
+        pytest.param(
+            PER_JOB.format("AssocMaxCpuPerJobLimit"),
+            "no",
+            ["2 nodes with 128 CPU cores each"],
+            [],
+            id="what fits a job",
+        ),
+        pytest.param(
+            PER_JOB.format("AssocMaxWallDurationPerJobLimit"),
+            "no",
+            ["where the partition allows more", "your account bio allows 7 days", "Account=bio"],
+            [],
+            id="an account that allows more",
+        ),
+        pytest.param(
+            CLOSED.format("id -Gn\nada chem users"),
+            "no",
+            ["members of phys and opt; you are in ada, chem and users"],
+            ["compare"],
+            id="the partition's groups",
+        ),
+        pytest.param(
+            CLOSED.format("id\nuid=5(ada) gid=6(ada) groups=6(ada),7(opt)"),
+            "no",
+            ["you are in opt"],
+            ["in none"],
+            id="in one of the groups",
+        ),
+        pytest.param(WHOLE.format("NO"), "yes", ["asks for whole nodes"], ["has that free", "has 3"], id="whole nodes"),
+        pytest.param(WHOLE.format("OK"), "yes", ["n1 has that free"], ["whole nodes"], id="shared nodes"),
+        pytest.param(
+            FEW_NODES,
+            "depends",
+            ["only 2 can be used now"],
+            ["on each of 3 nodes", "No node of std"],
+            id="too few are left",
+        ),
+        pytest.param(
+            HOURS_LEFT, "depends", ["at most 11 h, or take at most 7 nodes", "=11:00"], [], id="nodes or hours"
+        ),
+        pytest.param(ONE_AT_ONCE, "yes", ["one after the other: 1 + 1 = 2"], [], id="one job at once"),
+        pytest.param(
+            "maintenance starts 3 December 08:00. It's 1 December 20:00 now. job 900 wants 48 h, it says "
+            "ReqNodeNotAvail, Reserved for maintenance",
+            "yes",
+            ["36 h are left", "12 h too many", "TimeLimit=1-08:00:00"],
+            [],
+            id="a reason in words has the same look",
+        ),
+        pytest.param(
+            "$ sacct -X -j 901 -o JobID,State,Reason\nJobID             State                 Reason \n"
+            "------------ ---------- ---------------------- \n901             PENDING AssocGrpCPURunMinutes+ \n",
+            "depends",
+            ["shrinks by itself as they run on"],
+            ["no reason of Slurm's own"],
+            id="a word cut by sacct",
+        ),
+        pytest.param(
+            "账户 lab 限制 6 节点\nJOBID USER ACCOUNT ST NODES REASON\n902 ada lab PD 3 AssocGrpNodeLimit\n"
+            "903 bob lab R 5 None\n",
+            "yes",
+            ["the limit is 6, of which 5 are in use"],
+            [],
+            id="a limit told in Chinese",
+        ),
+        pytest.param(
+            "Job Id: 904.srv\n    job_state = Q\n    comment = Not Running: Insufficient amount of resource: ngpus "
+            "(R: 8 A: 4 T: 64)\n$ qstat -f 904 | grep select\n    Resource_List.select = 2:ngpus=4\nhow long?",
+            "yes",
+            ["qstat -T 904"],
+            ["qstat -f 904"],
+            id="what was looked at is not asked for again",
         ),
         pytest.param(
             MAUI, "yes", ["10 are left, 30 short", "at most 10 CPU cores"], ["never starts"], id="Maui's numbers"
