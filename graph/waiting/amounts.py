@@ -169,7 +169,7 @@ def gpus_in_all(case: WaitCase, said: Mapping[str, float]) -> float | None:
 
 def time_in_words(words: str, spoken: bool) -> float | None:
     """The seconds that a script beside the job asks for; `spoken`: also a sentence (else it may be a time waited)."""
-    said = re.search(r"(?i)\b(?:time|-t|walltime)(?: is)?[= ]+([\d:-]+\w?)", words) or re.search(
+    said = re.search(r"(?i)(?:\b(?:time|walltime)|(?<!\S)-t)(?: is)?[= ]+([\d:-]+\w?)", words) or re.search(
         r"(?m)#SBATCH +-t +(\S+)", words
     )
     from graph.waiting.limits_said import CLAUSE, STILL_LEFT

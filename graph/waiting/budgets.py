@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from graph.waiting.amounts import gpus_each, held_by, noun_of, request_of, spoken_amount
 from graph.waiting.case import WaitCase, WaitingNote
@@ -12,7 +13,9 @@ from knowledge.document import Step
 from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.times import asked_time
 
-LESS = {(name, of): command for name, each in tables()["less"].items() for of, command in each.items()}
+LESS: Mapping[tuple[str, str], str] = {
+    (name, of): command for name, each in tables()["less"].items() for of, command in each.items()
+}
 # A limit without what is used of it tells nothing of what is left.
 UNUSED = {"minutes": "what is used of it is not shown", "run-minutes": "what running jobs take of it is not shown"}
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from graph.waiting.amounts import GPUS, request_of, spoken_amount
+from graph.waiting.budgets import LESS
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.limit_tables import accounting_limits, short_time
+from graph.waiting.limit_tables import accounting_limits, short_time, too_short
 from graph.waiting.limits_told import spoken_of
 from graph.waiting.spoken import listed
 from knowledge.document import Step
-from knowledge.schedulers.times import printed_seconds, spoken_time
+from knowledge.schedulers.times import asked_time, printed_seconds, spoken_time
 
 
 def elsewhere(case: WaitCase) -> WaitingNote | None:
@@ -85,6 +86,19 @@ def idle_and_all(row: Mapping[str, str]) -> tuple[int, int]:
     )
 
 
+def one_of_several(case: WaitCase) -> WaitingNote | None:
+    """Of a job that names several partitions: in which it can start at all, by its time."""
+    short = too_short(case)
+    rest = [name for name in case.job.queue.split(",") if name not in short]
+    if not short or not rest or not case.job.limit:
+        return None
+    most, asked = max(short.values()), spoken_time(case.job.limit)
+    told = listed([f"{name} takes up to {spoken_time(limit)}" for name, limit in short.items()])
+    command = LESS[case.job.scheduler, "time"].format(asked_time(case.job.scheduler, most))
+    do = Step(f"with at most {spoken_time(most)} it may start in {listed(list(short))} too", command)
+    return WaitingNote(f"It asks for {asked}, and {told}: it can start only in {listed(rest)}.", do=(do,))
+
+
 def tells_states(row: Mapping[str, str]) -> bool:
     """Whether the row says how many nodes are idle; a count alone does not."""
     return bool(row.get("STATE")) or row.get("NODES(A/I/O/T)", "").count("/") == 3
@@ -93,6 +107,13 @@ def tells_states(row: Mapping[str, str]) -> bool:
 def name_in(row: Mapping[str, str]) -> str:
     """The partition of a row of sinfo, which marks the default one by a star."""
     return row.get("PARTITION", "").rstrip("*")
+
+
+def as_listed(row: Mapping[str, str]) -> Mapping[str, str]:
+    """The settings of a partition by the names of sinfo's columns."""
+    most, state = row.get("MaxNodes", ""), row.get("State", "UP").lower()
+    nodes = {"NODES": most} if most.isdigit() else {}
+    return {"PARTITION": row.get("PartitionName", ""), "TIMELIMIT": row.get("MaxTime", ""), "AVAIL": state, **nodes}
 
 
 def partitions(case: WaitCase) -> dict[str, str]:
@@ -105,11 +126,11 @@ def partitions(case: WaitCase) -> dict[str, str]:
     # Where only the time is too long, no partition helps that takes no more.
     least = asked.get("time") or (next(filter(None, own), 0.0) + 1 if case.found.reason.of == "time" else 0.0)
     told = {name_in(row) for row in case.rows("sinfo") if tells_states(row)}
-    for row in case.rows("sinfo"):
+    for row in [*case.rows("sinfo"), *map(as_listed, case.rows("scontrol show partition"))]:
         name, most = name_in(row), short_time(row.get("TIMELIMIT", ""))
         no_gpus = with_gpus and (not GPUS.search(row["GRES"]) if "GRES" in row else bool(NO_GPU_NAME.search(name)))
         too_short = most is not None and most < least
-        if name in ("", case.job.queue) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:
+        if name in ("", *case.job.queue.split(",")) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:
             continue
         idle, every = idle_and_all(row)
         if "NODES" not in row and "NODES(A/I/O/T)" not in row:  # how many it has is not told
@@ -133,6 +154,11 @@ def qualities(case: WaitCase) -> dict[str, str]:
         yours = [name for row in rows for name in row["QOS"].split(",") if name != case.job.qos]
         return {name: f"sacctmgr shows that you have QOS {name}" for name in yours}
     names = [row["Name"] for row in case.rows("sacctmgr") if row.get("Name") and row["Name"] != case.job.qos]
+    if case.found.limit and case.found.limit.counts == "minimum":
+        of, limits = spoken_of(case)[0], accounting_limits(case, every=True)
+        least = {one.owner: one.most for one in limits if one.of == of and one.counts == "minimum"}
+        fit = [name for name in names if least.get(name, 0) <= request_of(case).get(of, 0)]
+        return {name: f"QOS {name} (if your account may use it) takes jobs of that size" for name in fit}
     return {name: f"QOS {name} (if your account may use it) allows {most}" for name, most in larger(case, names)}
 
 

@@ -56,6 +56,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("limit", limits_told.limit_note),
     ("elsewhere", elsewhere.elsewhere),
     ("elsewhere", elsewhere.larger_account),
+    ("limit", elsewhere.one_of_several),
     ("limit", limits_seen.partition_access),
     ("limit", limits_seen.machine_limits),
     ("limit", limits_seen.reservation_window),

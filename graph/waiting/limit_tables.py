@@ -134,6 +134,13 @@ def partition_limits(case: WaitCase) -> Iterator[LimitSeen]:
             return
 
 
+def too_short(case: WaitCase) -> dict[str, float]:
+    """Those of several partitions that the job names whose longest time is below its own."""
+    names, asked = case.job.queue.split(","), case.job.limit
+    rows = [(row.get("PARTITION", "").rstrip("*"), short_time(row.get("TIMELIMIT", ""))) for row in case.rows("sinfo")]
+    return {name: most for name, most in rows if name in names and len(names) > 1 and asked and most and most < asked}
+
+
 def short_time(text: str) -> float | None:
     """A time limit as sinfo prints it, where `30:00` is half an hour."""
     return amount("time", text if text.count(":") != 1 else f"00:{text}")

@@ -43,7 +43,7 @@ def partition_access(case: WaitCase) -> WaitingNote | None:
 
 
 # What `id`, `id -Gn` or `groups` print of oneself.
-GROUPS = re.compile(r"(?m)\bgroups=(\S+)|^.*(?:\bid -\w*G\w*|[$%>#] *groups)\b.*\n(?:\w\S* : )?([\w.\- ]+)$")
+GROUPS = re.compile(r"(?m)\bgroups=(\S+)|^.{0,80}(?:\bid -\w*G\w*|[$%>#] *groups)\b.{0,80}\n(?:\w\S* : )?([\w.\- ]+)$")
 
 
 def group_access(case: WaitCase, rows: Sequence[Mapping[str, str]]) -> WaitingNote | None:
@@ -159,10 +159,17 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
     now = now_before(begin, case) if begin else None
     if not begin or not close:
         return WaitingNote(says, named)
-    may = {key: row.get(key, "(null)") for key in ("Users", "Accounts", "Groups")}
-    kept_for = [f"{key.lower()} {names}" for key, names in may.items() if names not in ("(null)", "")]
-    if kept_for and not (case.job.account and case.job.account in row.get("Accounts", "").split(",")):
+    may = {key: row.get(key, "(null)").replace("(null)", "") for key in ("Users", "Accounts", "Groups")}
+    kept_for = [f"{key.lower()} {names}" for key, names in may.items() if names]
+    own = {"Users": case.job.user.rstrip("+"), "Accounts": case.job.account.rstrip("+"), "Groups": ""}
+    if kept_for and not any(name and name in may[key].split(",") for key, name in own.items()):
         says = f"{says} It is kept for {listed(kept_for)}: a job of anybody else never starts in it."
+        # Outside of all that is named, with nothing left open.
+        if not (now and now >= close) and all(own[key] for key, names in may.items() if names):
+            leave = Step("or leave the reservation", "scontrol update jobid=<JOBID> ReservationName=")
+            who = listed([own[key] for key, names in may.items() if names])
+            do = (Step(f"ask its owner to take {who} into it"), leave)
+            return WaitingNote(f"{says} That leaves out this job, of {who}.", named, starts="no", do=do, only=True)
     if now and now >= close:
         return WaitingNote(f"{says} That is over.", named, starts="no")
     ahead = bool(now and now < begin) or (now is None and row.get("State") == "INACTIVE")

@@ -76,11 +76,11 @@ def fact_of(case: WaitCase, limit: LimitSeen, asked: float | None) -> Fact:
     budget = limit.counts in ("minutes", "run-minutes")
     scale = (3600 if limit.of == "time" else 60) if budget else 1.0
     used = limit.used if limit.used is not None or budget else held_together(case, limit)
-    left = limit.most - used if used is not None else limit.most if budget else None
+    left = limit.most - used if used is not None else limit.most if budget and limit.per == "job" else None
     least = limit.counts == "minimum"
     values = {
         "asked": asked,
-        "least" if least else "limit": limit.most if used or not budget else None,
+        "least" if least else "limit": limit.most if used != 0 or not budget else None,
         "used": used or None,
         "left": max(0.0, left) if left is not None and not least else None,
         "short": asked - left if asked is not None and left is not None and asked > left and not least else None,
@@ -279,6 +279,9 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
                 "many nodes it has."
             )
         smaller = fits(case, of, most, asked, "ask for at most {}") if of in ("gpu", "cpu", "mem") else ()
+        if of == "time" and case.found.reason.kind == "client-error":
+            option = f" (`-t {printed}`)" if case.job.scheduler == "slurm" else ""
+            smaller = (Step(f"ask for at most {spoken_amount(of, most)} there{option}, and submit again"),)
         return WaitingNote(says, numbers, starts=never, sure=True, instead=instead, do=smaller)
     group = {"account": "account", "queue": "queue", "system": "system"}.get(limit.per, "QOS")
     group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
@@ -339,8 +342,9 @@ def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waiti
             says, number, sure=True, instead=f"it asks for fewer {noun_of(limit.of)} than the partition takes"
         )
     command = LESS.get((case.job.scheduler, limit.of), "").format(number["N"])
-    more = Step(f"ask for {least}, if the job can use them, or take a QOS for small jobs", command)
-    return WaitingNote(says, do=(more,), only=True)
+    more = Step(f"ask for {least}, if the job can use them", command)
+    small = Step("or take a QOS for small jobs", "scontrol update jobid=<JOBID> QOS=<OTHER_QOS>")
+    return WaitingNote(says, do=(more, small), only=True)
 
 
 def budget_beside(case: WaitCase) -> WaitingNote | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from graph.waiting.amounts import noun_of, on_one_node, request_of, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.limit_tables import limits_pasted
+from graph.waiting.limit_tables import limits_pasted, too_short
 from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.document import Step
@@ -27,7 +27,9 @@ def number_of(nodes: int) -> str:
 
 
 def in_queue(printed: str, case: WaitCase) -> bool:
-    return not case.job.queue or printed.rstrip("*") == case.job.queue
+    """Whether a job may start in that partition or queue: of several that it names, in those that take its time."""
+    name, own = printed.rstrip("*"), case.job.queue.split(",")
+    return not case.job.queue or (name in own and (len(own) == 1 or name not in too_short(case)))
 
 
 def nodes_in(row: Mapping[str, str]) -> int:
@@ -142,11 +144,11 @@ def node_counts(case: WaitCase) -> dict[str, int]:
     for row in case.rows("sinfo", "pbsnodes", "bhosts", "flux resource list"):
         queue = row.get("PARTITION", row.get("QUEUE", "")).rstrip("*")
         state = bare_state(row) or (row.get("state") or row.get("STATUS") or "").lower().rstrip("*-")
-        if state and (queue == case.job.queue or not queue or not case.job.queue):
+        if state and (not queue or in_queue(queue, case)):
             many = count(row["NNODES"]) if "NNODES" in row else nodes_in(row)
             found[state] = found.get(state, 0) + many
         parts = row.get("NODES(A/I/O/T)", "").split("/")
-        if len(parts) == 4 and queue == case.job.queue:
+        if len(parts) == 4 and queue and in_queue(queue, case) and case.job.queue:
             for name, part in zip(("in use", "idle", "out"), parts, strict=False):
                 found[name] = found.get(name, 0) + count(part)
     return found

@@ -117,7 +117,7 @@ def next_in_line(case: WaitCase) -> WaitingNote | None:
 def array_tasks(case: WaitCase) -> WaitingNote | None:
     """The array's own throttle, and its tasks that run."""
     if case.found.reason.word not in ("JobArrayTaskLimit", "subjobs", "array limit") and case.job.state != "B":
-        return None
+        return not_the_throttle(case)
     own = re.escape(re.split(r"[_\[]", case.job.id)[0])
     throttle = re.search(r"%(\d+)", case.job.id) or re.search(
         rf"-J \S*%(\d+)|Job <{own}(?:\[\d+\])?>, Job Name <[^>]*%(\d+)>|max_run_subjobs = (\d+)", case.text
@@ -141,6 +141,16 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
     more = f" (+{len(tasks) - 8})" if len(tasks) > 8 else ""
     facts += [Fact("running", f"{', '.join(job.id for job in tasks[:8])}{more}")] if tasks else []
     return WaitingNote(f"{says}{running}.{wait}", number, facts=tuple(facts))
+
+
+def not_the_throttle(case: WaitCase) -> WaitingNote | None:
+    """Of an array that waits for its turn while fewer of its tasks run than it may have at once."""
+    throttle, base = re.search(r"%(\d+)", case.job.id), re.split(r"[_\[]", case.job.id)[0]
+    runs = sum(job.phase == "running" and re.split(r"[_\[]", job.id)[0] == base for job in case.others)
+    if not throttle or not 0 < runs < int(throttle[1]) or case.found.reason.kind != "wait":
+        return None
+    tasks = "task runs" if runs == 1 else "tasks run"
+    return WaitingNote(f"Its own `{throttle[0]}` does not hold it: {runs} {tasks}, and {throttle[1]} may at once.")
 
 
 # A number of the words that is no id, clock or time.

@@ -315,7 +315,10 @@ def estimate(case: WaitCase) -> WaitingNote | None:
         start = moment_of(job.start)
         ahead = from_now(start, case) if start else ""
         there = on_its_nodes(case)
-        says = f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}{ahead}.{there} {ESTIMATE}"
+        day = f" ({start:%A})" if start else ""
+        says = (
+            f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{day}{where}{ahead}.{there} {ESTIMATE}"
+        )
         return WaitingNote(says, facts=(Fact("planned", f"{job.start}{f' ({job.where})' if job.where else ''}"),))
     if job.printed("START_TIME") == "N/A":
         return WaitingNote(

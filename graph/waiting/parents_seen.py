@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, parent_ids
-from graph.waiting.ended import ended_state
+from graph.waiting.ended import ended_state, exit_note
 from graph.waiting.meant import CONDITION_GIVEN, alike
 from graph.waiting.spoken import listed, running_job, spoken_lines, time_to_end
 from graph.waiting.verdict import reason_of
@@ -163,9 +163,11 @@ def judged(case: WaitCase, depends: str, found: Sequence[Parent], fill: Mapping[
     if dead and one_is_enough and len(dead) < len(found):
         return WaitingNote(f"{waits} {why_dead(dead)}; the others are still open.", fill)
     if dead:
+        of_pbs = [exit_note(one.job) for one in dead if one.job and one.job.scheduler == "pbs"]
         return WaitingNote(
-            f"{waits} {why_dead(dead)}, so it never starts as it is.",
+            " ".join([f"{waits} {why_dead(dead)}, so it never starts as it is.", *of_pbs]),
             fill,
+            instead=f"{listed([one.id for one in dead])}, for which it waits, can never meet its condition any more",
             starts="no",
             only=True,
             do=never_satisfied(case, dead),
@@ -345,6 +347,9 @@ def never_satisfied(case: WaitCase, dead: Sequence[Parent]) -> tuple[Step, ...]:
         out = Step("take it out of the queue: it is not needed", "scancel <JOBID>")
         drop = Step("or let it run all the same", "scontrol update jobid=<JOBID> Dependency=")
         return out, drop
+    if case.job.scheduler == "pbs":
+        drop = Step("drop the dependency, if it can run without the parent's result", 'qalter -W depend="" <JOBID>')
+        return drop, Step("or run the parent again, and submit this one anew behind it", "qdel <JOBID>")
     said = {"slurm": "DependencyNeverSatisfied", "lsf": "Dependency condition invalid or never satisfied"}
     found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
     do = found.reason.do if found and case.job.scheduler in said else case.found.reason.do

@@ -148,6 +148,39 @@ ONE_AT_ONCE = (
     f"{HEAD} 898 debug a ada PD 0:00 1 (QOSMaxJobsPerUserLimit)\n 899 debug b ada PD 0:00 1 (QOSMaxJobsPerUserLimit)\n"
     "$ sacctmgr -nP show qos debug format=name,maxjobspu\ndebug|1\n"
 )
+SEVERAL = (
+    "JOBID PARTITION NAME STATE TIME_LIMIT NODES NODELIST(REASON)\n905 std,long a PENDING 2-00:00:00 2 (Priority)\n"
+    "$ sinfo -s\nPARTITION AVAIL TIMELIMIT NODES(A/I/O/T) NODELIST\nstd* up 1-00:00:00 20/4/0/24 n[001-024]\n"
+    "long up 7-00:00:00 8/0/0/8 m[1-8]\n"
+)
+THROTTLE = f"{HEAD} 906_[3-9%{{}}] std a ada PD 0:00 1 (Priority)\n 906_1 std a ada R 1:00 1 n1\n" + (
+    " 906_2 std a ada R 1:00 1 n2\n"
+)
+KILLED = (
+    "Job Id: 908.srv\n    job_state = H\n    queue = q\n    Hold_Types = s\n    depend = afterok:907.srv@srv\n"
+    "Job Id: 907.srv\n    job_state = F\n    Exit_status = 271\n"
+)
+TOO_LONG = (
+    "srun -p dev -t 8:00:00 --pty bash\nsrun: error: Unable to allocate resources: Requested time limit is invalid "
+    "(missing or exceeds some limit)\n$ sinfo -p dev\nPARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+    "dev up 2:00:00 2 idle d[1-2]\n"
+)
+LEAST = (
+    "JOBID QOS CPUS NODES REASON\n909 large 64 1 QOSMinCpuNotSatisfied\n"
+    "$ sacctmgr -nP show qos format=name,mintres\nnormal|\nhuge|cpu=900\nlarge|cpu=512\n"
+)
+RESERVED = (
+    "JOBID USER ACCOUNT ST TIME_LIMIT NODES RESERVATION NODELIST(REASON)\n910 ada edu PD 2:00:00 1 ml (Reservation)\n"
+    "$ scontrol show res ml\nReservationName=ml StartTime=2026-11-24T09:00:00 EndTime=2026-11-24T12:00:00 "
+    "Duration=03:00:00\n   Nodes=n[1-4] NodeCnt=4 Flags=\n   Users={} Groups=(null) Accounts={} State=INACTIVE\n"
+)
+BY_SETTINGS = (
+    "$ scontrol show job 911 | grep -E 'Part|Limit|Reason'\n   JobState=PENDING Reason=PartitionTimeLimit\n"
+    "   RunTime=00:00:00 TimeLimit=2-00:00:00 TimeMin=N/A\n   Partition=short AllocNode:Sid=l1:1\n"
+    "$ scontrol show partition\nPartitionName=short\n   MaxNodes=UNLIMITED MaxTime=04:00:00 MinNodes=0\n"
+    "PartitionName=shut\n   MaxNodes=9 MaxTime=9-00:00:00 State=DOWN\n"
+    "PartitionName=long\n   MaxNodes=4 MaxTime=7-00:00:00\n"
+)
 MAUI = (
     "checking job 871\n\nState: Idle\nCreds:  user:ada  group:x  class:batch  qos:DEFAULT\nTotal Tasks: 40\n\n"
     "Messages:  job 871 violates active HARD MAXPROC limit of 100 for user ada  (R: 40, U: 90)\n"
@@ -414,6 +447,39 @@ OLD_BLOCK = (
             id="what was looked at is not asked for again",
         ),
         pytest.param(
+            SEVERAL,
+            "yes",
+            ["std takes up to 1 day: it can start only in long", "TimeLimit=1-00:00:00"],
+            ["4 nodes", "Partition=std"],
+            id="which of its partitions take its time",
+        ),
+        pytest.param(
+            THROTTLE.format(8), "yes", ["`%8` does not hold it: 2 tasks run"], [], id="it is not the throttle"
+        ),
+        pytest.param(THROTTLE.format(2), "yes", ["by priority"], ["does not hold it"], id="it may be the throttle"),
+        pytest.param(
+            KILLED,
+            "no",
+            ["907, for which it waits, can never", "ended by signal 15 (TERM)", 'depend="" 908', "qdel 908"],
+            ["goes away by itself", "while that one"],
+            id="a parent of PBS that failed",
+        ),
+        pytest.param(
+            LEAST,
+            "no",
+            ["takes no job below 512", "QOS=normal"],
+            ["QOS huge", "QOS=huge"],
+            id="a QOS without that minimum",
+        ),
+        pytest.param(RESERVED.format("eva,tom", "(null)"), "no", ["leaves out this job, of ada"], [], id="left out"),
+        pytest.param(
+            RESERVED.format("eva,ada", "(null)"), "yes", ["fit into these 3 h"], ["anybody else"], id="let in"
+        ),
+        pytest.param(
+            RESERVED.format("eva", "edu"), "yes", ["fit into these 3 h"], ["anybody else"], id="by its account"
+        ),
+        pytest.param(BY_SETTINGS, "no", ["Partition=long"], ["shut"], id="partitions by their settings"),
+        pytest.param(
             MAUI, "yes", ["10 are left, 30 short", "at most 10 CPU cores"], ["never starts"], id="Maui's numbers"
         ),
         pytest.param(
@@ -443,3 +509,17 @@ def test_a_licence_that_the_job_does_not_ask_for_holds_nothing() -> None:
 def test_a_printed_start_of_pbs_leaves_no_other_cause() -> None:
     block = "Job Id: 862.srv\n    job_state = W\n    Execution_Time = Sat Oct  3 06:00:00 2026\n    Hold_Types = n\n"
     assert "could not be copied in" not in whole(block)
+
+
+def test_a_refused_time_stands_beside_the_partitions() -> None:
+    told = whole(TOO_LONG)
+    assert "It asks for 8 h; the limit is 2 h" in told and "`-t 02:00:00`" in told
+
+
+def test_a_budget_without_its_use_is_not_told_as_left_in_another_language() -> None:
+    budget = (
+        "JOBID QOS NODES REASON\n912 std 2 QOSGrpCPUMinutesLimit\n$ sacctmgr -nP show qos std format=name,grptresmins\n"
+    )
+    shown = explain_pending(f"¿por qué no arranca?\n{budget}std|cpu=6000000\n").document
+    text = " ".join(getattr(part, "text", "") for part in shown.parts)
+    assert "permitido 100,000" in text and "queda" not in text
