@@ -82,7 +82,9 @@ class LimitSum:
         names = [one.job.id for one in self.holders]
         alone = [one.job.id for one in self.enough_alone()]
         if len(names) == 1:
-            which = f"when {names[0]} ends" if alone or self.short is None else f"not even when {names[0]} ends"
+            # What it holds may not be told: then its end may well be enough.
+            short = self.short_without(names)
+            which = f"{'not even ' if short is not None and short > 0 else ''}when {names[0]} ends"
         elif alone == names:
             which = f"when {' or '.join(names)} ends" if len(names) == 2 else f"when any one of {listed(names)} ends"
         elif alone:

@@ -66,9 +66,11 @@ def accounting_limits(case: WaitCase, every: bool = False) -> Iterator[LimitSeen
         of_qos = "Name" in row or ("QOS" in row and "Account" not in row)
         owner = (row.get("Name") or row.get("QOS", "") if of_qos else row.get("Account", "")).split("(")[0]
         own = case.job.qos if of_qos else case.job.account
-        if not of_qos and (user := row.get("User", "").split("(")[0]) and user != case.job.user.rstrip("+"):
+        user = "" if of_qos else row.get("User", "").split("(")[0]
+        if user and user != case.job.user.rstrip("+"):
             continue  # another user's row of the same account
-        group: Per = "qos" if of_qos else "account"
+        # https://slurm.schedmd.com/resource_limits.html: set on a user in an account, it counts that user's jobs only.
+        group: Per = "qos" if of_qos else "user" if user else "account"
         if not owner and case.found.limit:  # cut out by grep, without its head
             group = case.found.limit.set_on
             asked = (line for line in case.text.split("\n") if "show assoc_mgr" in line)

@@ -45,6 +45,9 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
     value = amount_asked(limits[0], asked, case)
     note = beside(case, limits[0], value)
     says = f"{note.says} {set_on(case, limits[0])}".strip()
+    if is_of_user(case, limits[0]) and not note.instead:
+        whose = f"your own running jobs in the account and this one would together have more {noun_of(of)}"
+        note = replace(note, instead=f"{whose} than is set for you there")
     return replace(note, says=says, facts=(fact_of(case, limits[0], value),))
 
 
@@ -56,12 +59,20 @@ def limits_meant(case: WaitCase) -> list[LimitSeen]:
         # A site's own balance is printed in its own unit, whatever the word counts.
         same = [one for one in limits if one.of == of and counts_for(one, whose, case)]
         limits = same or [one for one in limits if one.counts == "minutes"]
+        if any(is_of_user(case, one) for one in limits):  # that which is full; else the lower, which is reached first
+            room = {one: one.most - (held_together(case, one) or 0) - asked.get(of, one.most) for one in limits}
+            limits = sorted(limits, key=lambda one: (room[one] >= 0, one.most))
         # What is overstepped decides; what is in use may stand in another output than the limit itself.
         limits = sorted(limits, key=lambda one: (not overstepped(one, asked), one.used is None))
     else:
         full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
     return [with_use(case, limit) for limit in limits]
+
+
+def is_of_user(case: WaitCase, limit: LimitSeen) -> bool:
+    """Whether it is set on the person in the account, where Slurm's word names the account: only own jobs count."""
+    return limit.per == "user" and case.found.limit is not None and case.found.limit.whose == "account"
 
 
 def with_use(case: WaitCase, limit: LimitSeen) -> LimitSeen:
@@ -105,6 +116,8 @@ def counts_for(limit: LimitSeen, whose: str, case: WaitCase) -> bool:
             return case.found.reason.kind != "limit-aggregate"
         return limit.per != "node" and (not whose or limit.per == whose) and in_place(limit, case)
     minimum = case.found.limit.counts == "minimum"
+    if is_of_user(case, limit):
+        return limit.counts == case.found.limit.counts
     return (limit.counts == "minimum") == minimum and (limit.per == whose or minimum or "facts of" in limit.owner)
 
 
@@ -129,6 +142,8 @@ def set_on(case: WaitCase, limit: LimitSeen) -> str:
         return f"It is the limit {named['name']} (on {named['on']}{which})."
     kind, name = ("QOS", case.job.qos) if word and word.set_on == "qos" else ("account", case.job.account)
     name = name or limit.owner
+    if is_of_user(case, limit):
+        return f"It is set on {case.job.user} in the account {name.rstrip('+')}: jobs of others do not count."
     # https://slurm.schedmd.com/resource_limits.html: a job has to keep to the limits of both.
     both = " and counts also where the partition allows more" if limit.of == "time" else ""
     return f"It is set on the {kind} {name.rstrip('+')}{both}." if word and name else ""

@@ -226,7 +226,7 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     array, sums = re.match(r"(\d+)_\[", case.job.id), limit_sum(case)
     goes_on = f"only staff can raise a limit, array {array[1]} goes on as tasks end" if array else ""
     throttle = f" It is not the array's own `%N`: {goes_on}." if array else ""
-    whose = limit.whose if limit else reason.whose
+    whose = sums.limit.per if sums.limit and sums.limit.per == "user" else limit.whose if limit else reason.whose
     if whose == "user":
         known = not limit or not case.job.qos or all(one.job.qos for one in sums.holders)
         same = "" if known or not limit or limit.set_on != "qos" else ", as far as they are in the same QOS"

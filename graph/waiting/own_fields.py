@@ -10,7 +10,7 @@ from graph.waiting.amounts import request_of
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limits_said import needs_said
 from graph.waiting.moments_said import now_before
-from graph.waiting.spoken import date_of_epoch, listed, moment_of, running_job, seen_at, spoken_date
+from graph.waiting.spoken import date_of_epoch, listed, moment_of, running_job, seen_at, spoken_date, spoken_lines
 from graph.waiting.words import tables
 from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
@@ -320,10 +320,10 @@ def estimate(case: WaitCase) -> WaitingNote | None:
             f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{day}{where}{ahead}.{there} {ESTIMATE}"
         )
         return WaitingNote(says, facts=(Fact("planned", f"{job.start}{f' ({job.where})' if job.where else ''}"),))
-    if job.printed("START_TIME") == "N/A":
+    if job.printed("START_TIME") == "N/A" or re.search(r"\bN/A\b", spoken_lines(case.words)):
         return WaitingNote(
-            f"For {job.id} there is no estimate yet (N/A, which does not mean never): the backfill pass has not got "
-            "that far."
+            f"For {job.id or 'it'} there is no estimate yet (N/A, which does not mean never): the backfill pass has "
+            "not got that far."
         )
     return None
 
@@ -410,7 +410,8 @@ def hold_of_pbs(case: WaitCase) -> WaitingNote | None:
             facts=(Fact("comment", f"Hold_Types = {types}"),),
         )
     facts = (Fact("comment", f"Hold_Types = {types}"),)
-    return WaitingNote(f"It is a user hold (Hold_Types = {types}){who}{when}.", facts=facts)
+    how = "" if who or when else ", which `qhold` or `qsub -h` sets: yours, or one set in your name"
+    return WaitingNote(f"It is a user hold (Hold_Types = {types}){who}{when}{how}.", facts=facts)
 
 
 def priority_parts(case: WaitCase) -> WaitingNote | None:

@@ -181,6 +181,12 @@ BY_SETTINGS = (
     "PartitionName=shut\n   MaxNodes=9 MaxTime=9-00:00:00 State=DOWN\n"
     "PartitionName=long\n   MaxNodes=4 MaxTime=7-00:00:00\n"
 )
+ON_A_USER = (
+    "JOBID USER ACCOUNT NODES TRES_PER_NODE ST REASON\n913 ada lab 1 gres/gpu:4 PD AssocGrpGRES\n"
+    "914 ada lab 1 gres/gpu:4 R None\n915 ada lab 1 gres/gpu:4 R None\n916 bob lab 1 gres/gpu:4 R None\n"
+    "$ sacctmgr -P show assoc account=lab format=account,user,grptres\nAccount|User|GrpTRES\nlab||gres/gpu={}\n"
+    "lab|ada|gres/gpu=8\nlab|bob|gres/gpu=4\n"
+)
 MAUI = (
     "checking job 871\n\nState: Idle\nCreds:  user:ada  group:x  class:batch  qos:DEFAULT\nTotal Tasks: 40\n\n"
     "Messages:  job 871 violates active HARD MAXPROC limit of 100 for user ada  (R: 40, U: 90)\n"
@@ -479,6 +485,36 @@ OLD_BLOCK = (
             RESERVED.format("eva", "edu"), "yes", ["fit into these 3 h"], ["anybody else"], id="by its account"
         ),
         pytest.param(BY_SETTINGS, "no", ["Partition=long"], ["shut"], id="partitions by their settings"),
+        pytest.param(
+            ON_A_USER.format(16),
+            "yes",
+            ["the limit is 8, of which 8 are in use", "set on ada in the account lab", "when 914 or 915 ends"],
+            ["colleagues'", "everybody", "916"],
+            id="a limit on one user of the account",
+        ),
+        pytest.param(
+            ON_A_USER.format(12).replace("915 ada lab 1 gres/gpu:4 R", "915 eva lab 1 gres/gpu:4 R"),
+            "yes",
+            ["12 are in use", "eva: 915"],
+            ["set on ada"],
+            id="the limit on the account that is full",
+        ),
+        pytest.param(
+            ON_A_USER.format(12).replace("lab|ada|gres/gpu=8\n", ""),
+            "yes",
+            ["12 are in use", "bob: 916"],
+            [],
+            id="on all",
+        ),
+        pytest.param(
+            f"{HEAD} 917 std a ada PD 0:00 1 (QOSMaxGRESPerUser)\n 918 std j ada R 2:00:00 1 n1\n"
+            "MaxTRESPU gres/gpu=2, I have one job running with 1 gpu and this asks for 2",
+            "yes",
+            ["1 short", "can start when 918 ends"],
+            ["not even"],
+            id="what one job holds is not told",
+        ),
+        pytest.param("my job 919 says (Resources) and its start is N/A", "yes", ["does not mean never"], [], id="N/A"),
         pytest.param(
             MAUI, "yes", ["10 are left, 30 short", "at most 10 CPU cores"], ["never starts"], id="Maui's numbers"
         ),
