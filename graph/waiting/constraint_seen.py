@@ -10,12 +10,17 @@ from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.nodes_seen import in_queue
 from graph.waiting.spoken import listed
 
+CONSTRAINT = re.compile(
+    r"(?:#SBATCH|\b(?:sbatch|srun|salloc))\b(?:[^\n]{0,200}?)\s(?:-C|--constraint)[ =]*[\"']?([\w.|&*,\[\]()-]+)"
+)
+
 
 def missing_feature(case: WaitCase) -> WaitingNote | None:
     """The constraint that no node meets."""
     if case.found.reason.word == "resource requirements" and (wanted := case.job.printed("Requested Resources")):
         return WaitingNote(f'It asks for `-R "{wanted}"`.')
-    asked = case.job.printed("Features")
+    said = CONSTRAINT.search(case.text)
+    asked = case.job.printed("Features") or (said[1] if said else "")
     if asked and case.found.reason.word == "BadConstraints" and (missing := not_on_nodes(case, asked)):
         rows = own_rows(case)
         facts = (Fact("no-node-has", asked), Fact("nodes-have", features_with_nodes(rows).replace(" and ", ", ")))

@@ -126,7 +126,7 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
         meant = shown if not waits or any(job.phase == "waiting" for job in shown) else []
     if not meant and any(job.reason for job in waits):  # one with a planned start alone is what the others wait behind
         whole = [job for job in whole if job.reason or not job.start or job.phase != "waiting"]
-    meant = meant or by_user(whole, said, text) or whole
+    meant = meant or by_user(whole, said, text) or by_reason(waits, said) or whole
     if len(meant) == 1 and (own := beaten_by(meant[0], waits, said)):
         meant = own
     if waits and SOON.search(said) and all(job.phase == "running" for job in meant):
@@ -163,6 +163,12 @@ def named_by(jobs: Sequence[QueuedJob], words: str, field: str) -> list[QueuedJo
             found.append(job)
     waiting = [job for job in found if job.phase == "waiting"]
     return (waiting or found) if field == "id" else found if len(found) < len(jobs) or waiting else []
+
+
+def by_reason(waits: Sequence[QueuedJob], said: str) -> list[QueuedJob]:
+    """Of the waiting jobs of several users the one whose reason the person names: `my job has (Priority), why?`."""
+    named = [job for job in waits if len(job.reason) > 5 and job.reason in said]
+    return named if len(named) == 1 and len({job.user for job in waits}) > 1 else []
 
 
 I_AM = re.compile(

@@ -12,7 +12,7 @@ from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
-from knowledge.schedulers.reasons import host_count
+from knowledge.schedulers.reasons import host_count, slurm_reason
 from templates.quoting import shell_word
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
@@ -174,7 +174,9 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     if not idle:
         shown = len(counts) > 1 or not set(counts) & {"idle", "free", "ok"}
         facts = (Fact("free", "0", (("asked", str(asked)),)),)
-        says = f"No node{of} is idle{rest}; it asks for {asked}.{partly_used(case, counts)}"
+        kept = " resv means kept by a reservation: `scontrol show reservation` tells for whom and until when."
+        kept = kept if counts.keys() & {"resv", "reserved"} else ""
+        says = f"No node{of} is idle{rest}; it asks for {asked}.{partly_used(case, counts)}{kept}"
         return WaitingNote(says, facts=facts) if shown else None
     are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"
     if idle < asked:
@@ -304,7 +306,13 @@ def partition_state(case: WaitCase) -> WaitingNote | None:
     for row in case.rows("sinfo"):
         if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("AVAIL") in ("down", "inact", "drain"):
             says = f"sinfo shows {case.job.queue} as {row['AVAIL']}."
-            return WaitingNote(says, facts=(Fact("sinfo", f"{case.job.queue} {row['AVAIL']}"),))
+            facts = (Fact("sinfo", f"{case.job.queue} {row['AVAIL']}"),)
+            closed = slurm_reason("PartitionDown" if row["AVAIL"] == "down" else "PartitionInactive")
+            # https://slurm.schedmd.com/scontrol.html: a partition that drains still starts what is queued in it.
+            if not closed or row["AVAIL"] == "drain" or case.found.reason.kind != "wait":
+                return WaitingNote(says, facts=facts)
+            do, why = closed.reason.do, closed.reason.says
+            return WaitingNote(says, instead=why, do=do, kind="config", starts="depends", only=True, facts=facts)
     return None
 
 

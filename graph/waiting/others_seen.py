@@ -228,7 +228,8 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     throttle = f" It is not the array's own `%N`: {goes_on}." if array else ""
     whose = sums.limit.per if sums.limit and sums.limit.per == "user" else limit.whose if limit else reason.whose
     if whose == "user":
-        known = not limit or not case.job.qos or all(one.job.qos for one in sums.holders)
+        places = {one.job.queue for one in sums.holders} - {"", case.job.queue}
+        known = all(one.job.qos for one in sums.holders) if case.job.qos else not places
         same = "" if known or not limit or limit.set_on != "qos" else ", as far as they are in the same QOS"
         says = f"Yours that run{same}: {sums.holder_words(people=False)}. {sums.when()}" if sums.holders else ""
         return WaitingNote(f"{says}{throttle}".strip()) if says or throttle else None

@@ -187,6 +187,10 @@ ON_A_USER = (
     "$ sacctmgr -P show assoc account=lab format=account,user,grptres\nAccount|User|GrpTRES\nlab||gres/gpu={}\n"
     "lab|ada|gres/gpu=8\nlab|bob|gres/gpu=4\n"
 )
+IDLE_BUT = (
+    f"{HEAD} 920 gpu a ada PD 0:00 1 (Resources)\n$ sinfo -p gpu\nPARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+    "gpu {} 1-00:00:00 8 {} g[1-8]\n"
+)
 MAUI = (
     "checking job 871\n\nState: Idle\nCreds:  user:ada  group:x  class:batch  qos:DEFAULT\nTotal Tasks: 40\n\n"
     "Messages:  job 871 violates active HARD MAXPROC limit of 100 for user ada  (R: 40, U: 90)\n"
@@ -515,6 +519,54 @@ OLD_BLOCK = (
             id="what one job holds is not told",
         ),
         pytest.param("my job 919 says (Resources) and its start is N/A", "yes", ["does not mean never"], [], id="N/A"),
+        pytest.param(
+            IDLE_BUT.format("down", "idle"),
+            "depends",
+            ["closed for starting jobs", "staff open it"],
+            ["next in line", "are idle"],
+            id="a closed partition",
+        ),
+        pytest.param(IDLE_BUT.format("drain", "alloc"), "yes", ["next in line", "as drain"], [], id="one that drains"),
+        pytest.param(IDLE_BUT.format("up", "resv"), "yes", ["kept by a reservation"], [], id="reserved nodes"),
+        pytest.param(
+            f"meu job está com (Priority)?\n{HEAD} 921 gpu a ada PD 0:00 2 (Priority)\n"
+            " 922 gpu b bob PD 0:00 8 (Resources)\n",
+            "yes",
+            ["922 of bob (`Resources`) is next"],
+            ["jobid=922"],
+            id="the job whose reason is named",
+        ),
+        pytest.param(
+            'my job 923 has (BadConstraints). #SBATCH -C "v100|p100" --gres=gpu:2\n$ sinfo -o "%N %f %G"\n'
+            "NODELIST AVAIL_FEATURES GRES\ng[1-8] a100,ib gpu:a100:4\ng[9-12] l40s gpu:l40s:2\n",
+            "no",
+            ["v100 and p100 are on no node shown", "a100 (g[1-8])"],
+            [],
+            id="a constraint of the script",
+        ),
+        pytest.param(
+            f"{HEAD} 925 std b ada CA 0:00 1 (DependencyNeverSatisfied)\n 924 std a ada F 1:00 1 (NonZeroExitCode)\n"
+            "where is 925?",
+            "no",
+            ["Slurm itself cancelled it"],
+            ["somebody cancelled"],
+            id="cancelled for its parent",
+        ),
+        pytest.param(
+            f"{HEAD} 926 inter b ada PD 0:00 1 (QOSMaxCpuPerUserLimit)\n 927 gpu a ada R 1:00 1 n1\n",
+            "yes",
+            ["as far as they are in the same QOS: 927"],
+            [],
+            id="another partition's QOS may be another",
+        ),
+        pytest.param(
+            "job 928\nState: Idle\n"
+            "NOTE:  job cannot run in any partition  (insufficient idle procs available: 0 < 64)\n",
+            "depends",
+            ["asks for 64 cores and 0 are idle"],
+            ["this site"],
+            id="Moab's note",
+        ),
         pytest.param(
             MAUI, "yes", ["10 are left, 30 short", "at most 10 CPU cores"], ["never starts"], id="Maui's numbers"
         ),
