@@ -61,7 +61,7 @@ def when_is_open(case: WaitCase) -> str:
     reason = case.found.reason
     if reason.kind not in ("wait", "limit-aggregate") or reason.starts != "yes" or reason.of == "time":
         return ""
-    if moment_of(case.job.start) or "eta" in case.found.named:
+    if moment_of(case.job.start) or "eta" in case.found.named or re.search(r"\d-\d\dT\d\d:\d", case.words):
         return ""
     return "" if limit_sum(case).at_the_latest() else WHEN_OPEN
 

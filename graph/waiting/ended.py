@@ -50,18 +50,11 @@ def failed_mine(scheduler: Scheduler, ask: Ask) -> list[QueuedJob] | CouldNotAsk
 def ended_reason(job: QueuedJob) -> FoundReason:
     """What the state says; a state that is not known has simply ended."""
     said = f"{job.state} {job.reason}" if job.scheduler == "lsf" else ended_state(job)
+    said += f" {job.reason}" * (job.reason == "DependencyNeverSatisfied")
     term = re.search(r"TERM_\w+", said)
     found = sentence_reason("ended", term[0]) if term else sentence_reason("ended", said)
     found = found or sentence_reason("ended", "FAILED")
     assert found is not None
-    if found.reason.word == "CANCELLED" and job.reason == "DependencyNeverSatisfied":
-        # https://slurm.schedmd.com/slurm.conf.html: DependencyParameters=kill_invalid_depend.
-        says = (
-            "it has ended before it ran: Slurm itself cancelled it (kill_invalid_depend), since the job that it waited "
-        )
-        says += "for can never meet its condition any more"
-        do = Step("mend and run that one again, and submit this one anew behind it")
-        return replace(found, reason=replace(found.reason, says=says, do=(do,)))
     return found if job.scheduler == "slurm" else replace(found, reason=elsewhere(found.reason, job.scheduler))
 
 

@@ -242,8 +242,9 @@ def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
         return
     users = case.rows("busers")
     running = next((slots_held(row) for row in users), None)
+    heads = re.findall(r"(?m)^QUEUE: +(\S+)", case.text)
     for row in case.rows("bqueues"):
-        if row.get("QUEUE_NAME", "") != case.job.queue and case.job.queue:
+        if (row.get("QUEUE_NAME") or (heads[0] if len(heads) == 1 else "")) != case.job.queue and case.job.queue:
             continue
         if most := amount("slot", row.get("JL/U", "")):
             yield LimitSeen("slot", most, "user", running, owner=case.job.queue)

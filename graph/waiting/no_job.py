@@ -30,9 +30,9 @@ def told_without_job(
     """What such a message says: the first of refusal, priorities, an empty queue, nodes, a reason named in words."""
     scheduler = outputs[0].scheduler if outputs else scheduler_of(machine, words)
     job = QueuedJob(scheduler, id=spoken_id(text, words))
-    spoken = spoken_reason(words)
+    spoken, printed = spoken_reason(words), refused(outputs)
     found = (
-        refused(outputs)
+        (None if spoken and printed and printed.reason.word == "refused" else printed)  # nothing is known of that line
         or priorities(outputs)
         or spoken
         or spoken_state(words, scheduler)

@@ -240,7 +240,7 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     told = whose == "account" and case.job.account and all(job.account for job in running)
     told = told or sums.used is not None or (whose == "qos" and case.job.qos and all(job.qos for job in running))
     unsure = "" if told else f", {in_words(case, COUNT_IF.get(whose, 'as far as the limit counts them'))}"
-    nodes = f"; {together} nodes together" if together else ""
+    nodes = f"; {together} nodes together" if together and len(running) > 1 else ""
     says = (
         f"Running now in what you pasted: {sums.holder_words(people=True)}{nodes}{unsure}.{me_or_others(case, running)}"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from graph.waiting.amounts import GPUS, amount, bare_amount, on_one_node, size, spoken_amount, tres
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.constraint_seen import gpu_type
 from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of, whole_nodes
 from graph.waiting.spoken import listed
 from knowledge.document import Step
@@ -52,6 +53,8 @@ def room_on_nodes(case: WaitCase) -> WaitingNote | None:
     rooms.sort(key=lambda room: room.share(asked), reverse=True)
     enough = sum(room.nodes for room in rooms if room.share(asked) >= 1)
     wants, request = case.job.nodes or 1, listed([spoken_amount(of, value) for of, value in asked.items()])
+    if kind := gpu_type(case):
+        request, only = (text.replace(" GPU", f" {kind} GPU") for text in (request, only))
     says = f"On {'each node' if wants > 1 else 'its node'} it asks for {request}"
     if enough >= wants:
         names = listed([room.name for room in rooms if room.share(asked) >= 1])
@@ -122,12 +125,13 @@ def fewer_nodes(case: WaitCase, nodes: int) -> tuple[Step, ...]:
 
 def of_slurm(case: WaitCase) -> Iterator[Room]:
     """`scontrol show node`, and rows of sinfo with what is in use."""
+    kind = gpu_type(case)
     for row in case.rows("scontrol show node"):
         queues = row.get("Partitions", case.job.queue).split(",")
         if is_out(bare_state(row)) or (case.job.queue and case.job.queue not in queues):
             continue
         whole = {
-            "gpu": gpus(row.get("Gres", "")),
+            "gpu": gpus(row.get("Gres", ""), kind),
             "cpu": amount("cpu", row.get("CPUTot", "")),
             "mem": size(row.get("RealMemory", "")),
         }
@@ -138,7 +142,7 @@ def of_slurm(case: WaitCase) -> Iterator[Room]:
             if (value := amount(of, row.get(key, ""))) is not None
         }
         if "GresUsed" in row:
-            used["gpu"] = gpus(row["GresUsed"]) or 0.0
+            used["gpu"] = gpus(row["GresUsed"], kind) or 0.0
         if "AllocTRES" in row:
             used.setdefault("gpu", 0.0)
         yield left_of(row.get("NodeName", "a node"), whole, used)
@@ -146,13 +150,13 @@ def of_slurm(case: WaitCase) -> Iterator[Room]:
         if is_out(bare_state(row)) or not in_queue(row.get("PARTITION", case.job.queue), case):
             continue
         name = row.get("NODELIST") or row.get("HOSTNAMES") or ""
-        whole, used = {"gpu": gpus(row.get("GRES", "")), "mem": size(row.get("MEMORY", ""))}, dict[str, float]()
+        whole, used = {"gpu": gpus(row.get("GRES", ""), kind), "mem": size(row.get("MEMORY", ""))}, dict[str, float]()
         nodes = nodes_in(row)
         cores = row.get("CPUS(A/I/O/T)", "").split("/")
         if len(cores) == 4 and all(part.isdigit() for part in cores) and nodes == 1:
             whole["cpu"], used["cpu"] = float(cores[3]), float(cores[3]) - float(cores[1])
         if "GRES_USED" in row:
-            used["gpu"] = gpus(row["GRES_USED"]) or 0.0
+            used["gpu"] = gpus(row["GRES_USED"], kind) or 0.0
         if (held := size(row.get("ALLOCMEM", ""))) is not None:
             used["mem"] = held
         elif whole["mem"] and (free := size(row.get("FREE_MEM", ""))) is not None:
@@ -164,10 +168,10 @@ def of_slurm(case: WaitCase) -> Iterator[Room]:
             yield left_of(name, whole, used, nodes)
 
 
-def gpus(gres: str) -> float | None:
-    """`8` of `gpu:a100:8(S:0-1)`; None where no GPU is named."""
-    found = GPUS.findall(gres)
-    return float(sum(map(int, found))) if found else None
+def gpus(gres: str, kind: str = "") -> float | None:
+    """`8` of `gpu:a100:8(S:0-1)`; None where no GPU is named. `kind`: GPUs of another type do not count."""
+    found = [(part[0], int(part[1])) for part in GPUS.finditer(gres)]
+    return float(sum(n for part, n in found if not kind or kind in part or part.count(":") < 2)) if found else None
 
 
 def left_of(name: str, whole: Mapping[str, float | None], used: Amounts, nodes: int = 1) -> Room:

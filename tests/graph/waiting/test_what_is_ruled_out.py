@@ -191,6 +191,21 @@ IDLE_BUT = (
     f"{HEAD} 920 gpu a ada PD 0:00 1 (Resources)\n$ sinfo -p gpu\nPARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
     "gpu {} 1-00:00:00 8 {} g[1-8]\n"
 )
+TYPED = (
+    f"{HEAD} 929 gpu a ada PD 0:00 1 (Resources)\n$ scontrol show job 929 | grep Tres\n   TresPerNode=gres/gpu:a100:2\n"
+    "$ sinfo -p gpu -N -O nodehost,statecompact,gres,gresused\n"
+    "HOSTNAMES           STATE               GRES                GRES_USED\n"
+    "gpu1                mix                 gpu:a100:4          gpu:a100:3(IDX:0-2)\n"
+    "gpu2                mix                 gpu:v100:4          gpu:v100:0(IDX:N/A)\n"
+)
+LONG_FORM = (
+    "Job <930>, User <ada>, Project <x>, Status <PEND>, Queue <short>, Command <a>\nThu Nov 26 08:00:10: Submitted "
+    "from host <l1>, CWD <$HOME>, 32 Task(s);\n PENDING REASONS:\n"
+    " User has reached the per-user job slot limit of the queue;\n"
+    "$ bqueues -l short\nQUEUE: short\n  -- Short queue\n\nPARAMETERS/STATISTICS\n"
+    "PRIO NICE STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN SSUSP USUSP  RSV PJOBS\n"
+    " 40   20  Open:Active       -   64    -    -   812   700   112     0     0    0   700\n"
+)
 MAUI = (
     "checking job 871\n\nState: Idle\nCreds:  user:ada  group:x  class:batch  qos:DEFAULT\nTotal Tasks: 40\n\n"
     "Messages:  job 871 violates active HARD MAXPROC limit of 100 for user ada  (R: 40, U: 90)\n"
@@ -566,6 +581,23 @@ OLD_BLOCK = (
             ["asks for 64 cores and 0 are idle"],
             ["this site"],
             id="Moab's note",
+        ),
+        pytest.param(
+            TYPED,
+            "yes",
+            ["asks for 2 a100 GPUs", "gpu1 comes closest with 1 of 4"],
+            ["gpu2 has that free"],
+            id="GPUs of its type alone",
+        ),
+        pytest.param(
+            LONG_FORM, "yes", ["asks for 32 slots; the limit is 64"], [], id="a queue of LSF in its long form"
+        ),
+        pytest.param(
+            "300 jobs, only 50 run, the rest is PD (QOSMaxJobsPerUserLimit).\nsacctmgr: MaxJobsPU 50, MaxSubmitPU 500",
+            "yes",
+            ["as many running jobs as this QOS allows"],
+            ["refused"],
+            id="a sentence with a command's name is no refusal",
         ),
         pytest.param(
             MAUI, "yes", ["10 are left, 30 short", "at most 10 CPU cores"], ["never starts"], id="Maui's numbers"
