@@ -208,7 +208,7 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
     if asked is not None and asked > limit.most:
         return above(case, limit, asked)
     used = limit.used if limit.used is not None else held_together(case, limit)
-    now = f", of which {bare_amount(limit.of, used)} are in use" if used is not None else ""
+    now = f", of which {bare_amount(limit.of, used)} {'is' if used == 1 else 'are'} in use" if used is not None else ""
     left = max(0.0, limit.most - used) if used is not None else None
     if asked is None or limit.of == "jobs":
         allowed = spoken_amount(limit.of, limit.most)
