@@ -58,7 +58,8 @@ class LimitSum:
 
     def enough_alone(self) -> list[Holder]:
         """Those of which any one has to end."""
-        return [one for one in self.holders if (left := self.short_without([one.job.id])) is not None and left <= 0]
+        short = self.short
+        return [one for one in self.holders if short is not None and one.amount is not None and short <= one.amount]
 
     def holder_words(self, people: bool) -> str:
         """`71 train (8 GPUs, 2 nodes, at most 3 h left) and 72`; `people`: by user, with what each holds together."""
@@ -98,10 +99,9 @@ class LimitSum:
         ends = sorted(((one.left, one) for one in self.holders if one.left is not None), key=lambda pair: pair[0])
         if self.shrinks and (soon := self.shrunk()) is not None:
             return f" By their time limits they have run down far enough in {spoken_time(soon)} at the latest."
-        gone: list[str] = []
+        short = self.short
         for left, one in ends:
-            gone.append(one.job.id)
-            short = self.short_without(gone)
+            short = None if short is None or one.amount is None else short - one.amount
             if short is not None and short <= 0:
                 return f" By its time limit {one.job.id} frees enough in {spoken_time(left)} at the latest."
         return f" The first to end is {ends[0][1].job.id}, in {spoken_time(ends[0][0])} at the latest." if ends else ""

@@ -27,9 +27,7 @@ def number_of(nodes: int) -> str:
 
 
 def in_queue(printed: str, case: WaitCase) -> bool:
-    """Whether a job may start in that partition or queue: of several that it names, in those that take its time."""
-    name, own = printed.rstrip("*"), case.job.queue.split(",")
-    return not case.job.queue or (name in own and (len(own) == 1 or name not in too_short(case)))
+    return not case.job.queue or printed.rstrip("*") in case.job.queue.split(",")
 
 
 def nodes_in(row: Mapping[str, str]) -> int:
@@ -140,15 +138,17 @@ FREE = ("idle", "free", "ok")
 
 def node_counts(case: WaitCase) -> dict[str, int]:
     """How many nodes of its queue are in which state, by sinfo, pbsnodes, bhosts or flux resource list."""
-    found: dict[str, int] = {}
+    found, short = dict[str, int](), too_short(case)
     for row in case.rows("sinfo", "pbsnodes", "bhosts", "flux resource list"):
         queue = row.get("PARTITION", row.get("QUEUE", "")).rstrip("*")
+        if queue in short or (queue and not in_queue(queue, case)):
+            continue
         state = bare_state(row) or (row.get("state") or row.get("STATUS") or "").lower().rstrip("*-")
-        if state and (not queue or in_queue(queue, case)):
+        if state:
             many = count(row["NNODES"]) if "NNODES" in row else nodes_in(row)
             found[state] = found.get(state, 0) + many
         parts = row.get("NODES(A/I/O/T)", "").split("/")
-        if len(parts) == 4 and queue and in_queue(queue, case) and case.job.queue:
+        if len(parts) == 4 and (case.job.queue or not queue):
             for name, part in zip(("in use", "idle", "out"), parts, strict=False):
                 found[name] = found.get(name, 0) + count(part)
     return found

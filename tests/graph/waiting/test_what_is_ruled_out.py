@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from graph.usecases.explain_pending import explain_pending
@@ -643,3 +645,16 @@ def test_a_budget_without_its_use_is_not_told_as_left_in_another_language() -> N
     shown = explain_pending(f"¿por qué no arranca?\n{budget}std|cpu=6000000\n").document
     text = " ".join(getattr(part, "text", "") for part in shown.parts)
     assert "permitido 100,000" in text and "queda" not in text
+
+
+def test_thousands_that_hold_a_limit_are_added_up_in_time() -> None:
+    rows = "".join(f" {n} u{n % 50} lab std R 1:00:00 1-00:00:00 1 gres/gpu:4 n{n}\n" for n in range(1001, 3001))
+    head = "JOBID USER ACCOUNT PARTITION ST TIME TIME_LIMIT NODES TRES_PER_NODE NODELIST(REASON)\n"
+    waits = " 1000 ada lab std PD 0:00 1-00:00:00 1 gres/gpu:4 (AssocGrpGRES)\n"
+    limit = (
+        "$ sacctmgr -P show assoc account=lab format=account,user,grptres\nAccount|User|GrpTRES\nlab||gres/gpu=160\n"
+    )
+    began = time.process_time()
+    told = whole(f"{head}{waits}{rows}{limit}")
+    assert "the limit is 160, of which 8,000 are in use" in told
+    assert time.process_time() - began < 14
