@@ -11,7 +11,7 @@ Task = Literal["train", "lora", "qlora", "serve"]
 Aim = Literal[
     "why_not", "host", "largest", "batch", "sequence", "checkpoint", "saves", "jobs", "split", "network", "ways",
     "budget", "fastest", "cheapest", "machine", "hours", "cost", "nodes", "memory", "fit", "speed",
-    "accumulation", "card", "recompute",
+    "accumulation", "card", "recompute", "hybrid",
 ]  # fmt: skip
 # Of one job on one machine, or of one number of GPUs: what another of them says takes the place of all.
 PLACE = ("nodes", "gpus", "each")
@@ -23,23 +23,23 @@ SIZE = re.compile(r"(?i)[-_ ]?\d+(?:\.\d+)?(?:x\d+)?[bm]\b")
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuestion:
-    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it;
-    gpus: in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of
-    one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens
-    a second that the person saw, on all GPUs or on each (speed_each); pace_s: measured seconds of one of pace_of
-    (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked about) of
-    pace_card; compute_s: seconds of a step that are arithmetic; scaling: the share of the ideal that is kept on
-    more GPUs; paces: several measured paces, each with its GPUs and nodes; points: micro-batches with the GB that
-    each was seen to take; worker_rate: samples a second
-    of one of `workers` data loading processes; flops: the work as arithmetic; start_h: hours lost at each start;
-    save_steps: steps between two saves; gpu_hours, node_hours: a budget; or_precisions: others that are asked about
-    too; or_gpus: further GPUs that are asked about; host_gb: a node's main memory; disk_gb: room for files; save_s:
-    seconds of a save, save_gb: its size, write_gbs: GB/s at which it is written; mtbf_h: hours between failures of
-    the job, or of one node or GPU (mtbf_of); accumulation: micro- batches of a step; queue: a queue or partition;
-    steps: of the optimizer; epochs_done: those that are trained already; kept: what of a checkpoint is saved
-    (weights); aim: what is asked; offload: what lies in the node's main memory (optimizer, or parameters too);
-    recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
-    reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
+    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus:
+    in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
+    for the whole, job_h: what one of its jobs may take; measured_gb: what the person saw it take; samples: images or
+    sequences; speed: tokens a second that the person saw, on all GPUs or on each (speed_each); pace_s: measured seconds
+    of one of pace_of (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked
+    about) of pace_card; compute_s: seconds of a step that are arithmetic; scaling: the share of the ideal that is kept
+    on more GPUs; paces: several measured paces, each with its GPUs and nodes; points: micro-batches with the GB that
+    each was seen to take; worker_rate: samples a second of one of `workers` data loading processes; flops: the work as
+    arithmetic; start_h: hours lost at each start; save_steps: steps between two saves; gpu_hours, node_hours: a
+    budget, as site_units in what the site counts (SU, core hours); runs: how many such trainings;
+    or_precisions: others that are asked about too; or_gpus: further GPUs that are asked about; host_gb: a node's main
+    memory; disk_gb: room for files; save_s: seconds of a save, save_gb: its size, write_gbs: GB/s at which it is
+    written; mtbf_h: hours between failures of the job, or of one node or GPU (mtbf_of); accumulation: micro-batches of
+    a step; queue: a queue or partition; steps: of the optimizer; epochs_done: those that are trained already; kept:
+    what of a checkpoint is saved (weights); aim: what is asked; offload: what lies in the node's main memory
+    (optimizer, or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a
+    frozen reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
     those that the person has."""
 
     aim: Aim | None = None
@@ -71,8 +71,11 @@ class ResourceQuestion:
     beside: str | None = None
     loss: str | None = None
     hours: float | None = None
+    job_h: float | None = None
     node_hours: float | None = None
     gpu_hours: float | None = None
+    site_units: float | None = None
+    runs: int | None = None
     speed: float | None = None
     speed_each: bool = False
     pace_s: float | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,21 @@ from assistant.errors import InputError
 from assistant.printing.plain import print_plain
 from graph.answering.resources import plan_with_hours
 from graph.planning.resources.device import devices as device_kinds
-from graph.planning.resources.options import ResourceOption, amount, known_devices
+from graph.planning.resources.options import ResourceOption, amount, known_devices, named_devices
 from graph.planning.resources.parameters import read_config
 from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
 from graph.planning.resources.speed import Range
 from graph.planning.strategies import with_usual_framework
-from graph.reading.gpu_words import GpuWords, gpu_of
 from graph.usecases.plan_resources import ResourcePlan, plan_model, plan_resources
 from knowledge.catalogue import catalogue
-from knowledge.cluster import Cluster
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.resource_question import ResourceQuestion, Task
 from knowledge.types import JobRequest, Refusal
 
 TASKS: dict[str, Task] = {"pretrain": "train", "finetune": "train", "lora": "lora", "qlora": "qlora", "serve": "serve"}
 PRECISIONS = ("bf16", "fp16", "fp32", "pure", "fp8", "int8", "int4")
+# Those of weights that nothing is learned by.
+SERVED = ("int8", "int4")
 SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
@@ -125,14 +124,21 @@ def question_of(options: argparse.Namespace) -> ResourceQuestion:
     machines = [catalogue().named(name) for name in options.machine or ()]
     if options.precision not in (None, *PRECISIONS):
         raise InputError(f"precision '{options.precision[:20]}': write one of {', '.join(PRECISIONS)}")
-    card, queue = card_of(options.gpu, machines) if options.gpu else (None, None)
+    served, task = options.precision in SERVED, TASKS[options.task]
+    if (served and task not in ("serve", "qlora")) or (options.precision == "pure" and task == "serve"):
+        fits = "--task serve or qlora" if served else "a training"
+        raise InputError(f"--precision {options.precision} is for {fits}, not for --task {options.task}")
+    card = named_devices(options.gpu, machines) if options.gpu else {}
+    if options.gpu and not card:
+        there = [one.node_type for cluster in machines for one in device_kinds(cluster)]
+        raise InputError(
+            f"--gpu '{options.gpu[:30]}': write a card (A100, H100-80){' or ' + ', '.join(there) if there else ''}"
+        )
+    memory = {"gpu_gb": float(options.gpu_memory)} if options.gpu_memory else {}
     return ResourceQuestion(
         model=options.model or (Path(options.config).stem if options.config else None),
-        task=TASKS[options.task],
+        task=task,
         machines=tuple(machine.id for machine in machines),
-        gpu=card.model if card else None,
-        gpu_gb=float(options.gpu_memory) if options.gpu_memory else card.gb if card else None,
-        queue=queue,
         nodes=options.nodes,
         gpus=options.gpus,
         strategy=options.strategy,
@@ -143,25 +149,8 @@ def question_of(options: argparse.Namespace) -> ResourceQuestion:
         micro_batch=options.micro_batch,
         precision=options.precision,
         hours=options.hours,
+        **{**card, **memory},  # type: ignore[arg-type]
     )
-
-
-def card_of(text: str, machines: Sequence[Cluster]) -> tuple[GpuWords, str | None]:
-    """The card that is meant, by its name or by a kind of node or a queue of a machine, and that queue. Raises
-    InputError where it is none of these."""
-    for cluster in machines:
-        named = cluster.queue(text)
-        kinds = named.node_types if named else (text,)
-        if device := next((one for one in device_kinds(cluster) if one.node_type in kinds), None):
-            words = GpuWords(0, len(text), device.facts.model, device.gb + device.facts.host_gb)
-            return words, named.id if named else None
-    found = gpu_of(text)
-    if found is None or not found.model:
-        there = [one.node_type for cluster in machines for one in device_kinds(cluster)]
-        raise InputError(
-            f"--gpu '{text[:30]}': write a card (A100, H100-80){' or ' + ', '.join(there) if there else ''}"
-        )
-    return found, None
 
 
 def over_own(question: ResourceQuestion, machines: str | None = None) -> ResourceQuestion:
@@ -247,7 +236,8 @@ def option_json(option: ResourceOption) -> dict[str, Any]:
 
 def serve(plan: ResourcePlan, as_data: bool) -> int:
     """The fewest GPUs of each kind that serve the model."""
-    model, question = plan.model, plan.question
+    question = plan.question
+    model = plan.model if plan.model and plan.model.shape.kind != "other" else None
     length, weights = question.sequence or 8192, question.precision or "bf16"
     rows: list[dict[str, Any]] = []
     for device in dict.fromkeys(device for device, _ in known_devices(question)):

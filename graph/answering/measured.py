@@ -43,6 +43,8 @@ def tell_measured(question: ResourceQuestion) -> Document | None:
     device, cluster = next(iter(known_devices(question)), (None, None))
     if device and (device.facts.model != (question.pace_card or device.facts.model)):
         return tell_other_card(question, device, units * question.pace_s / 3600)
+    if cluster is None and question.pace_nodes and not question.gpus:  # how many GPUs a node has is not known
+        return tell_by_nodes(question, question.pace_nodes, units, sum_words)
     now = (wanted_gpus(question, device) if device else None) or question.gpus
     then = question.pace_gpus or (question.pace_nodes * device.each if question.pace_nodes and device else now)
     now, then = now or then, then or now
@@ -64,6 +66,21 @@ def tell_measured(question: ResourceQuestion) -> Document | None:
     lines += [charged(question, device, cluster, likely if now > then else ideal, now)] if device else []
     lines.append("Start, loading and validation come on top.")
     return write_document(*filter(None, lines))
+
+
+def tell_by_nodes(question: ResourceQuestion, then: int, units: float, sum_words: str) -> Document:
+    """Wall time and node hours of a pace that was measured on so many nodes of no known machine."""
+    now = question.nodes or then
+    ideal = units * (question.pace_s or 0.0) / 3600 * then / now
+    likely = ideal / (question.scaling or SCALING) if now > then else ideal
+    share = "" if then == now else f" x {then} / {now} nodes"
+    spread = f", {_hours(likely)} where {ideal / likely:.0%} of the ideal is kept" if now > then else ""
+    return write_document(
+        f"**{_hours(ideal)} on {plural(now, 'node')}** by what you measured ({pace_words(question)}){spread}.",
+        against(question, ideal, likely),
+        f"The sum: {sum_words} x {question.pace_s:.4g} s{share}; that is {round_words(likely * now)} node hours.",
+        "Start, loading and validation come on top.",
+    )
 
 
 def tell_other_card(question: ResourceQuestion, device: Device, hours: float) -> Document:

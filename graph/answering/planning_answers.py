@@ -14,7 +14,7 @@ from graph.answering.resource_machines import tell_machine
 from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
 from graph.answering.resource_sums import tell_sums
-from graph.answering.resource_words import count_words, memory_words, option_line, way_words
+from graph.answering.resource_words import count_words, memory_words, option_line, place_words, round_words, way_words
 from graph.answering.resources import (
     question_of,
     room_line,
@@ -26,12 +26,14 @@ from graph.answering.resources import (
     work_or_fit,
 )
 from graph.answering.situation import cite, write_document
+from graph.planning.queues import plural
 from graph.planning.resources.memory import SOURCES, adapter_parameters
-from graph.planning.resources.options import SPREADS, base_layout, known_devices
+from graph.planning.resources.options import SPREADS, ResourceOption, base_layout, known_devices
 from graph.planning.resources.parameters import SizedModel, find_model
+from graph.planning.resources.reading import KINDS, places_of
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
 from graph.planning.resources.search import ease
-from graph.usecases.plan_resources import batch_line, plan_resources, premise_lines
+from graph.usecases.plan_resources import batch_line, from_here, plan_resources, premise_lines
 from knowledge.catalogue import catalogue
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table
@@ -40,7 +42,10 @@ from knowledge.resource_question import ResourceQuestion
 # The size of a file system in its facts.
 ROOM = re.compile(r"(\d+(?:\.\d+)?) ?([TG])i?B\b")
 # A job that died is told of, and not whether one would.
-KILLED = re.compile(r"(?i)\b(?:kill\w*|oom\w*|died?|dies|crash\w*|gone|abgebrochen|tu[ée])\b")
+KILLED = re.compile(
+    r"(?i)(?<!\bbe )(?<!\bget )\b(?:(?:oom[- ]?)?killed|oom(?:ed|s|'d)|died|dies|crashe[sd]|gone|abgebrochen|"
+    r"abgest[üu]rzt|get[öo]tet|tuée?s?)\b"
+)
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
@@ -48,13 +53,16 @@ ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llam
 def tell_plan(ask: Ask) -> Document | None:
     """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
     question = question_of(ask)
-    if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question) or tell_hybrid(ask, question):
+    if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question):
+        return told
+    if question.aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
         return with_unused(ask, question, told, "parts")
     own = AIMS.get(question.aim or "")
     if own and (told := own(ask, question)):
-        return with_unused(ask, question, told, "choice" if own is tell_choice else "own")
+        kind = "choice" if own is tell_choice else "largest" if own is tell_largest else "own"
+        return with_unused(ask, question, told, kind)
     if question.or_gpus and len(question.machines) == 1 and (told := tell_machine(ask)):
         return told
     machines = ask.utterance.machines()
@@ -63,6 +71,55 @@ def tell_plan(ask: Ask) -> Document | None:
         if not work and (told := tell_machine(ask)):
             return told
     return work_or_fit(ask, question)
+
+
+def tell_places(question: ResourceQuestion, places: tuple[ResourceQuestion, ...]) -> Document | None:
+    """Each of several places that were said, each with its own number of GPUs, and which of them holds the model; None
+    without several places or a model's size."""
+    plans = [
+        plan_resources(
+            replace(
+                question, machines=one.machines or (() if one.gpu else question.machines),
+                gpu=one.gpu or (None if one.machines else question.gpu), gpu_gb=one.gpu_gb or (
+                    None if one.machines or one.gpu else question.gpu_gb
+                ), or_gpus=(), nodes=one.nodes, gpus=one.gpus, each=one.each, queue=one.queue, aim=None, also=(),
+            )
+        )
+        for one in places
+    ]  # fmt: skip
+    best = [next(iter(plan.options), None) for plan in plans]
+    if not plans or not all(best):
+        return None
+    told = [(one, place_told(place, one)) for place, one in zip(places, best, strict=True) if one]
+    held = [(one, words) for one, words in told if one.fit.verdict == "fits" and one.accepted]
+    held.sort(key=lambda pair: (-round(pair[0].rate.usual) if pair[0].rate else 0, pair[0].nodes))
+    verdict = f"**Only {held[0][1]} surely holds it:**" if held else "**None of them surely holds it.**"
+    if len(held) > 1:
+        verdict = f"**{held[0][1]}**, by speed of what surely holds it:"
+    nodes = any(one.cluster is None and said.nodes and not (said.gpus or said.each)
+                for said, one in zip(places, best, strict=True) if one)  # fmt: skip
+    return write_document(
+        verdict,
+        *(
+            f"{words + ': ' if words != place_words(one) else ''}{option_line(one)}"
+            f"{'' if one.hours else speed_words(one)}."
+            for one, words in told
+        ),
+        "A node is taken for one of 8 GPUs; say how many yours has." if nodes else "",
+        from_here(plans[0].question, plans[0].model) if not held and plans[0].model else "",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def place_told(said: ResourceQuestion, option: ResourceOption) -> str:
+    """A place as it was said: its nodes where it is on no machine."""
+    return plural(said.nodes, "node") if said.nodes and option.cluster is None and not said.gpu else place_words(option)
+
+
+def speed_words(option: ResourceOption) -> str:
+    """`; about 25,000 tokens a second`, of what fits."""
+    fits = option.rate and option.fit.verdict == "fits"
+    return f"; about {round_words(option.rate.usual)} tokens a second" if option.rate and fits else ""
 
 
 def tell_gpus(ask: Ask) -> Document | None:
@@ -127,7 +184,7 @@ def why_not_machine(ask: Ask, question: ResourceQuestion) -> Document | None:
         elif cluster:
             lines.append(f"{cluster.title}: nothing that surely holds it")
     told = "It can run there, too; what sets them apart is speed a node, and so node hours:"
-    return write_document(told, "\n".join(f"- {line}." for line in lines), cite(SOURCES, gpu_table().as_of))
+    return write_document(told, *(f"{line}." for line in lines), cite(SOURCES, gpu_table().as_of))
 
 
 def tell_host(ask: Ask, question: ResourceQuestion) -> Document | None:
@@ -272,6 +329,7 @@ AIMS: dict[str, Answer] = {
     "host": tell_host,
     "largest": tell_largest,
     "ways": tell_ways,
+    "hybrid": tell_hybrid,
     "network": tell_network,
     "split": lambda ask, _: tell_split(ask),
     "batch": tell_size,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from graph.answering.resource_words import count_words, hours_words, round_words
+from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device
-from graph.planning.resources.limits import holds
+from graph.planning.resources.limits import chains, holds
 from graph.planning.resources.options import base_layout, wanted_gpus, ways
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.speed import Range, gpu_hours
@@ -52,13 +53,15 @@ def within(question: ResourceQuestion, model: SizedModel, device: Device, cluste
     return f"**Yes, in {limit:g} h on about {sizes}**{memory}{later}, if it scales."
 
 
-def against_budget(question: ResourceQuestion, model: SizedModel, device: Device, total: float) -> str:
+def against_budget(
+    question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
+) -> str:
     """Whether the node hours or GPU hours that there are pay for it. Empty without any."""
-    found = _budget(question, device)
+    found = _budget(question, device, cluster)
     if not found:
         return ""
     there, unit, per = found
-    need = hours_on(question, model, device, total).scaled(1 / per)
+    need = hours_on(question, model, device, total).scaled((question.runs or 1) / per)
     most = max(need.low, need.best)
     verdict = "No" if need.usual > there else "Enough" if most <= there else "Just enough"
     part = f", {there / need.usual:.0%} of it: short by {round_words(need.usual - there)}" if need.usual > there else ""
@@ -70,7 +73,7 @@ def against_budget(question: ResourceQuestion, model: SizedModel, device: Device
 
 def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None) -> str:
     """How many tokens a budget pays for, where no amount of work was said. Empty without a budget."""
-    found = _budget(question, device)
+    found = _budget(question, device, cluster)
     gpus = wanted_gpus(question, device)
     if found:
         hours, told = found[0] * found[2], f"{found[0]:,.0f} {found[1]}"
@@ -91,8 +94,33 @@ def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cl
     )
 
 
-def _budget(question: ResourceQuestion, device: Device) -> tuple[float, str, float] | None:
-    """How much there is, its unit, and the GPU hours of one of it."""
-    if question.gpu_hours:
-        return question.gpu_hours, f"{device.kind} hours", 1.0
-    return (question.node_hours, "node hours", float(device.each)) if question.node_hours else None
+def _budget(question: ResourceQuestion, device: Device, cluster: Cluster | None) -> tuple[float, str, float] | None:
+    """How much there is, its unit, and the GPU hours of one of it: as the site charges them, where it counts in that
+    unit."""
+    there, unit = (question.gpu_hours, "gpu") if question.gpu_hours else (question.node_hours, "node")
+    gpus = wanted_gpus(question, device) or device.each
+    charged = site_charge(question, cluster, device, float(gpus), gpus)
+    if not there and question.site_units and charged and "node" not in charged[1] and "GPU" not in charged[1]:
+        return question.site_units, charged[1], gpus / charged[0]
+    if not there:
+        return None
+    if charged and charged[1].lower().replace("-", " ") == f"{unit} hours":
+        return there, charged[1].replace("-", " "), gpus / charged[0]
+    return (there, "node hours", float(device.each)) if unit == "node" else (there, f"{device.kind} hours", 1.0)
+
+
+def site_charge(
+    question: ResourceQuestion, cluster: Cluster | None, device: Device, hours: float, gpus: int
+) -> tuple[float, str] | None:
+    """What the site charges for GPU hours of that many GPUs in the queue that was named, else in the usual one that
+    takes them, with its unit; None where that is not known."""
+    if cluster is None or cluster.charge is None:
+        return None
+    nodes, charge = device.nodes_for(gpus), cluster.charge
+    found = chains(cluster, device.node_type, nodes, hours / gpus, gpus, part=gpus < device.each)
+    queue = next((one.queue for one in found if one.queue.id == question.queue), found[0].queue if found else None)
+    if queue is None:
+        return None
+    each = device.each if is_whole(queue, cluster) else min(gpus, device.each)
+    price = charge.amount(hours / gpus, nodes, each, queue.id, device.node_type)
+    return (price, charge.unit) if price else None

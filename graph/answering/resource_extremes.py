@@ -28,7 +28,6 @@ STAGES = re.compile(
     r"(?i)\b(?:zero[- ]?)?(?:stages?\s*)?[123]"
     r"(?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?![\w.]))+"
 )
-HYBRID = re.compile(r"(?i)\b(?:hybrid[-_ ]?shard\w*|hsdp)\b")
 # What stands for any model where the answer does not depend on its size.
 GENERAL_SIZE = 7.0
 # Billions of parameters that models are made in.
@@ -43,13 +42,14 @@ def _fields(names: str) -> frozenset[str]:
 PLACE = _fields("model machines gpu or_gpus gpu_gb nodes gpus each task")
 OF_WAY = "sequence micro_batch global_batch strategy tensor pipeline precision optimizer recompute offload beside loss"
 WAY = PLACE | _fields(OF_WAY)
-BUDGET = _fields("hours node_hours gpu_hours")
+BUDGET = _fields("hours node_hours gpu_hours site_units")
 # What each kind of answer works with.
 USED: dict[str, frozenset[str]] = {
     "limits": _fields("gpu gpu_gb machines nodes hours node_hours gpus task start_h queue"),
-    "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed"),
+    "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed runs"),
     "fit": WAY | BUDGET | _fields("measured_gb speed"),
     "choice": WAY | _fields("tokens samples epochs steps"),
+    "largest": WAY,
     "serve": PLACE | _fields("sequence precision users strategy tensor"),
 }
 ALONE = {
@@ -119,11 +119,11 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
 
 
 def tell_hybrid(ask: Ask, question: ResourceQuestion) -> Document | None:
-    """Sharding over all GPUs or inside each node; None where that is not asked, or no nodes are known."""
+    """Sharding over all GPUs or inside each node; None where no model or no nodes are known."""
     model = find_model(question.model) if question.model else None
     device, _ = known_devices(question)[0] if known_devices(question) else (None, None)
     gpus = wanted_gpus(question, device) if device else None
-    if not HYBRID.search(ask.text) or model is None or device is None or not gpus:
+    if model is None or device is None or not gpus:
         return None
     each = device.per_node or (min(question.gpus, WHOLE_NODE) if question.nodes and question.gpus else WHOLE_NODE)
     base = replace(base_layout(question, model), spread="fsdp", gpus=gpus)

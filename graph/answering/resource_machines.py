@@ -13,7 +13,7 @@ from graph.answering.resources import EVERY, question_of
 from graph.answering.situation import write_document
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device, devices
-from graph.planning.resources.limits import holds
+from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import ResourceOption
 from graph.planning.resources.reading import read_question
 from graph.usecases.plan_resources import TAKING, ResourcePlan, fewest_line, mine_line, offered, plan_resources
@@ -23,6 +23,9 @@ from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 
 MOST_MACHINES = 6
+FEWEST = re.compile(
+    r"(?i)\b(?:fewest|least|smallest number of|wenigsten|moins de|menos)\s+(?:nodes|knoten|n(?:oe|œ)uds|nodos)\b"
+)
 # Of one machine its kinds of nodes are weighed.
 BY_KIND = ("fastest", "cheapest")
 THESE = re.compile(r"(?i)\b(?:those|these|them|davon|diesen|ceux|celles|esos|esas|queste|questi)\b")
@@ -57,14 +60,16 @@ def tell_machine(ask: Ask) -> Document | None:
         return compare_machines(clusters or every) if clusters or every else None
     if not any(option.cluster for option in plan.options):
         return plan.document
-    told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
+    told = write_document(
+        mine_line(question), *_choice_of_machine(plan, not named, FEWEST.search(ask.text) is not None)
+    )
     return told + compare_machines(clusters) if clusters else told
 
 
 def tell_machines_with(said: ResourceQuestion, text: str = "") -> Document | None:
     """Every machine with such GPUs: of that model, of so many GB or more, so many in a node. None where a model is to
     be held, or no GPU is told."""
-    if said.model or said.machines or not (said.gpu or said.gpu_gb):
+    if said.model or said.machines or not (said.gpu or said.gpu_gb or said.gpus):
         return None
     each = said.gpus or said.each or 1
     kinds = [
@@ -96,8 +101,11 @@ def tell_machines_over(said: ResourceQuestion, kinds: list[tuple[Cluster, Device
         if not device.node_count:
             unknown.append(f"{cluster.title} (`{device.node_type}`)")
         elif device.node_count >= nodes:
-            taken = any(holds(queue, device.node_type, nodes, gpus) for queue in cluster.queues)
+            taken = [queue for queue in cluster.queues if holds(queue, device.node_type, nodes, gpus)]
+            longest = max((longest_hours(queue, nodes) or 0.0 for queue in taken), default=0.0)
             one_job = "" if taken else ", but no queue takes them in one job"
+            if taken and said.hours:
+                one_job = f", {longest:g} h in one job" + ("" if longest >= said.hours else f", not {said.hours:g}")
             rows.append(
                 f"{cluster.title}: {device.node_count:,} nodes of {device.each} x {device.name} {device.kind} "
                 f"(`{device.node_type}`), {gpus} are {plural(nodes, 'node')}{one_job}"
@@ -109,7 +117,7 @@ def tell_machines_over(said: ResourceQuestion, kinds: list[tuple[Cluster, Device
     return write_document(told, left_out, f"Of {len(catalogue().clusters)} machines.")
 
 
-def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
+def _choice_of_machine(plan: ResourcePlan, every: bool, fewest: bool = False) -> list[str | Choices]:
     """The best way on each machine, those that surely hold it first, by node hours."""
     one = len({option.cluster.id for option in plan.options if option.cluster}) == 1
     first = {
@@ -120,6 +128,11 @@ def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
     order = sorted(first.values(), key=plan.options.index)
     best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
     by = "node hours"
+    if fewest and best.fit.verdict == "fits":
+        by, held = "nodes", [one for one in plan.options if one.fit.verdict == "fits" and one.accepted and one.cluster]
+        held.sort(key=lambda one: (one.nodes, one.fit.layout.gpus))
+        shown = list({one.cluster.id: one for one in reversed(held) if one.cluster}.values())[::-1][:MOST_MACHINES]
+        best = shown[0]
     if plan.question.aim == "fastest":
         by = "speed of a GPU"
         shown.sort(key=lambda one: -_speed(one))
@@ -131,14 +144,15 @@ def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
     rows = offered(plan.question, plan.model, shown) if plan.model else None
     access = "I compared all machines that I know: take the one where you have an account." if every else ""
     told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
-    if by != "node hours" and best.rate:
+    if by == "speed of a GPU" and best.rate:
         told += f" About {_speed(best):,.0f} tokens a second on each GPU."
     return [told, *_fewer(plan, shown), access, *((rows, TAKING) if rows else ())]
 
 
 def _fewer(plan: ResourcePlan, shown: list[ResourceOption]) -> list[str]:
     """On each machine what holds it on far fewer GPUs than the way that is shown."""
-    there = ((one, [o for o in plan.options if o.cluster == one.cluster]) for one in shown if one.cluster)
+    there = ((one, [o for o in plan.options if o.fit.device == one.fit.device and o.cluster == one.cluster])
+             for one in shown if one.cluster)  # fmt: skip
     told = ((one.cluster.title, fewest_line([one, *others])) for one, others in there if one.cluster)
     return [f"{title}: {line}" for title, line in told if line]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from graph.answering.ask import Ask
-from graph.answering.resource_budgets import affordable, against_budget, hours_on, within
+from graph.answering.resource_budgets import affordable, against_budget, hours_on, site_charge, within
 from graph.answering.resource_extremes import (
     unused_line,
 )
@@ -28,7 +28,7 @@ from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.limits import USUAL, holds, longest_hours, takes
+from graph.planning.resources.limits import holds, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import (
     WHOLE_NODE,
@@ -40,6 +40,7 @@ from graph.planning.resources.options import (
     ways,
 )
 from graph.planning.resources.parameters import SizedModel, find_model
+from graph.planning.resources.patterns import pattern
 from graph.planning.resources.reading import read_followup, read_question
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS, plan_saving
 from graph.planning.resources.search import Fit, best_split
@@ -68,8 +69,13 @@ EVERY = re.compile(
     r"(?i)\b(?:all|any|every|each)\b(?: of)?(?: the| these| your| known)? (?:21 )?(?:machines?|clusters?|systems?)\b"
 )
 # Aims that are of memory, and those that take an amount of work.
-OF_MEMORY, OF_WORK = ("fit", "memory", "nodes", "batch", "sequence"), ("hours", "cost", "jobs")
+OF_MEMORY, OF_WORK = ("fit", "memory", "nodes", "batch", "sequence", "hybrid"), ("hours", "cost", "jobs")
 HOW_MUCH = "**For hours I need the work: how many tokens** (or epochs and samples, or steps and batch)? Until then:"
+NO_PACE = (
+    "**How fast it answers I have no sum for**: that goes with the engine, the batch and the lengths. Time a hundred "
+    "requests on one copy and multiply. What holds it:"
+)
+TAKEN_AS = "Taken for a training of all parameters with Adam; *LoRA?* or *only served?* reckons that instead."
 PRICE = re.compile(r"(?i)\b(?:SUs?|service units|cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 # Nobody spreads the same work over so many times the nodes.
 MOST_WIDER = 8
@@ -201,6 +207,10 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
         return tell_flops(question)
     if model is None and clusters and question.hours and ("jobs" in (question.aim, *question.also) or question.start_h):
         return with_unused(ask, question, tell_chain(clusters[0], question), "limits")
+    if model is None and not clusters and question.job_h and question.hours:
+        jobs = math.ceil(question.hours / (question.job_h - (question.start_h or 0.0)))
+        many = f"**{jobs} jobs of {question.job_h:g} h are {question.hours:g} h**, about {math.ceil(1.1 * jobs)} with"
+        return write_document(f"{many} restarts: each saves before its limit and goes on from the newest checkpoint.")
     if model is None and clusters and question.nodes and question.hours and not question.task:
         return with_unused(ask, question, tell_limits(clusters[0], question), "limits")
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
@@ -228,11 +238,22 @@ def saw_memory(question: ResourceQuestion) -> bool:
 def planned(ask: Ask, question: ResourceQuestion) -> Document:
     """What would do, what a budget pays for, and which values of the message it does not use."""
     plan = plan_resources(question)
-    if plan.model is None or question.task == "serve":
-        return with_unused(ask, question, plan.document, "serve" if question.task == "serve" else "fit")
+    if question.task == "serve" and plan.model:
+        timed = question.aim in ("hours", "cost", "speed", "jobs")
+        return write_document(NO_PACE if timed else "") + with_unused(ask, question, plan.document, "serve")
+    if plan.model is None:
+        return with_unused(ask, question, plan.document, "fit")
     bought = [affordable(question, plan.model, device, cluster) for device, cluster in known_devices(question)[:2]]
     spoken = write_document(verdict_line(ask.text, plan))
-    return with_unused(ask, question, spoken + write_document(*bought) + plan.document, "fit")
+    told = with_unused(ask, question, spoken + write_document(*bought) + plan.document, "fit")
+    return told + write_document("" if says_training(ask, question) else TAKEN_AS)
+
+
+def says_training(ask: Ask, question: ResourceQuestion) -> bool:
+    """Whether a message, or the one before it, says anything by which a model is trained and not only kept."""
+    told = (question.task, question.strategy, question.optimizer, question.micro_batch, question.global_batch,
+            question.tokens, question.recompute, question.offload, ask.resources)  # fmt: skip
+    return any(told) or pattern("quantities", "trains").search(ask.text) is not None
 
 
 def with_unused(ask: Ask, question: ResourceQuestion, told: Document, kind: str) -> Document:
@@ -295,13 +316,32 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
         mine_line(question),
         memory_line(question, model, best) if best and memory else "",
         not_held if holding else "",
+        runs_line(question, model, total, holding or found),
         *(within(question, model, device, cluster, total) for device, cluster in holding),
-        *(against_budget(question, model, device, total) for device, _ in found),
+        *(
+            f"{f'{device.name}: ' if len(found) > 1 else ''}{told}"
+            for device, cluster in found
+            if (told := against_budget(question, model, device, cluster, total))
+        ),
         *lines,
         f"The sum: {count_words(total)} {unit} x {formula} = "
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
         cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
     )
+
+
+def runs_line(
+    question: ResourceQuestion, model: SizedModel, total: float, found: list[tuple[Device, Cluster | None]]
+) -> str:
+    """What several such trainings take together; empty where one is spoken of."""
+    if (question.runs or 1) < 2:
+        return ""
+    told = []
+    for device, cluster in found:
+        hours = hours_on(question, model, device, total).scaled(question.runs or 1)
+        nodes = f", {round_words(hours.usual / device.each)} node hours" if cluster else ""
+        told.append(f"{range_words(hours, f'{device.facts.model} {device.kind} hours')}{nodes}")
+    return f"**All {question.runs} of them: {'; '.join(told)}.** Each of them:"
 
 
 def _holding(
@@ -361,31 +401,21 @@ def _hours_line(
     gpus = wanted_gpus(question, device) or (least.fit.layout.gpus if least else None)
     if not gpus:
         return f"{told}."
-    if cluster and (charged := site_charge(cluster, device, hours.usual, gpus)):
-        told += f", **charged as about {charged}**"
+    if cluster and not wanted_gpus(question, device) and is_whole(cluster.default_queue, cluster):
+        gpus = max(gpus, device.each)
+    charged = site_charge(question, cluster, device, hours.usual, gpus)
+    if charged and not (charged[1] == "node hours" and 0.99 < charged[0] * device.each / hours.usual < 1.01):
+        told += f", **charged as about {round_words(charged[0])} {charged[1]}**"
     fewest = ", which surely hold it" if least else ""
     wall = hours.scaled(1 / gpus)
     nodes = device.nodes_for(gpus)
-    size = f"{plural(nodes, 'node')} ({gpus} {device.kind}s)" if cluster else f"{gpus} {device.kind}s"
+    size = f"{plural(nodes, 'node')} ({plural(gpus, device.kind)})" if cluster else plural(gpus, device.kind)
     told += f". On {size}{fewest}: {hours_words(wall)} of wall time"
     return (
         f"{told}. {queue_words(cluster, device.node_type, nodes, wall.usual, gpus, wall.best)}"
         if cluster
         else f"{told}."
     )
-
-
-def site_charge(cluster: Cluster, device: Device, gpu_hours: float, gpus: int) -> str:
-    """`2,300 GPU-hours`, as the site counts GPU hours of that many GPUs in the queue that takes them; empty where that
-    is not known, or the node hours themselves."""
-    nodes, charge = device.nodes_for(gpus), cluster.charge
-    queue = next((q for q in cluster.queues if holds(q, device.node_type, nodes, gpus) and q.purpose in USUAL), None)
-    if charge is None or queue is None:
-        return ""
-    each = device.each if is_whole(queue, cluster) else min(gpus, device.each)
-    price = charge.amount(gpu_hours / gpus, nodes, each, queue.id, device.node_type)
-    same = charge.unit == "node hours" and price and abs(price - gpu_hours / device.each) < 0.01 * price
-    return f"{round_words(price)} {charge.unit}" if price and not same else ""
 
 
 def queue_words(
@@ -466,7 +496,7 @@ def kind_of_node(cluster: Cluster, question: ResourceQuestion) -> str:
 
 
 def tell_chain(cluster: Cluster, question: ResourceQuestion) -> Document:
-    """How many jobs a run of so many hours is, by the limit of each queue."""
+    """How many jobs a run of so many hours is, by the limit of each queue and the one that was said."""
     hours, nodes, kind = question.hours or 1.0, question.nodes or 1, kind_of_node(cluster, question)
     named = [q for q in cluster.queues if q.id == question.queue]
     taking = named or [
@@ -476,7 +506,9 @@ def tell_chain(cluster: Cluster, question: ResourceQuestion) -> Document:
     counted = [
         (q, limit, math.ceil(hours / (limit - lost)))
         for q in taking
-        if (limit := longest_hours(q, nodes)) and takes(q, nodes, None) and limit > lost
+        if (longest := longest_hours(q, nodes))
+        and takes(q, nodes, None)
+        and (limit := min(longest, question.job_h or longest)) > lost
     ]
     each = f" - {time_words(lost * 3600)} for each start" if lost else ""
     rows = []

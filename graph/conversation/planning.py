@@ -24,7 +24,9 @@ OF_SUMS = ("script", "method.", "machine.")
 OTHER_ACTS = ("ask", "diagnose", "pending", "mend", "port")
 # What asks for a script, and no sum; words that do so only where no work is said (`what do I write for node hours?`).
 WANTS_SCRIPT = re.compile(r"(?i)\b(?:scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|port|convert)\b")
-WANTS_WRITING = re.compile(r"(?i)\b(?:write|submit|generate|create)\b")
+WANTS_WRITING = re.compile(
+    r"(?i)(?<!\bbefore i )(?<!\bbefore we )(?<!\bbefore they )\b(?:write|submit|generate|create)\b"
+)
 ASKS = re.compile(
     r"(?i)\b(?:which|what|how (?:many|much|long|big|often)|wie ?viele?|combien|cu[aá]nt[oa]s)\b.{1,40}"
     r"\b(?:should|do|does|can|could|must|would|need|brauch\w*|faut)\b"
@@ -74,12 +76,12 @@ def is_whole(turn: TurnContext) -> bool:
     if (said.aim == "saves" and said.mtbf_h) or (said.pace_s and (of_time or (asks and (said.epochs or said.steps)))):
         return True
     if not said.model:
-        with_gpu = (said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words)
+        with_gpu = (said.gpu or said.gpu_gb or said.gpus) and not said.machines and MACHINES.search(turn.words)
         alone = (said.aim == "largest" and place) or (said.aim == "network" and said.machines and said.sequence)
-        of_limits = said.machines and said.hours and not named_work(turn)
+        of_limits = (said.machines or said.job_h) and said.hours and not named_work(turn)
         if of_limits and (said.aim == "jobs" or (said.aim in ("fit", None) and said.nodes)):
             return True
-        return bool(with_gpu or alone) and not elsewhere
+        return bool(with_gpu or alone) and (not elsewhere or bool(with_gpu and said.hours))
     if not find_model(said.model):
         return False
     if told or (said.aim and (said.aim not in VAGUE or said.also) and not elsewhere):
@@ -116,7 +118,9 @@ def is_sum(said: ResourceQuestion) -> bool:
 def is_rich(said: ResourceQuestion) -> bool:
     """Whether a model's size, where it is to run, and what is asked of it or how much it works through are said."""
     place = bool(said.machines or said.gpu or said.gpu_gb or said.gpus)
-    asked = said.aim in ("ways", "card", "recompute", "speed", "batch", "checkpoint") or said.tokens or said.flops
+    asked = (
+        said.aim in ("ways", "hybrid", "card", "recompute", "speed", "batch", "checkpoint") or said.tokens or said.flops
+    )
     nowhere = ("card", "recompute", "checkpoint")  # the same wherever it runs
     return bool(said.model and find_model(said.model) and asked and (place or said.aim in nowhere))
 

@@ -12,16 +12,18 @@ from knowledge.gpu_facts import gpu_table, unknown_gpus
 
 NUMBERS = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "twelve": 12, "sixteen": 16, "ein": 1, "eine": 1, "einem": 1, "einer": 1, "einen": 1,
-           "un": 1, "une": 1, "uno": 1, "una": 1}  # fmt: skip
+           "un": 1, "une": 1, "uno": 1, "una": 1, "numa": 1}  # fmt: skip
 # Cards that a framework counts as two devices, where a person counts modules.
 HALVED = ("MI250X", "Data Center GPU Max 1550")
 # `My RTX 3090` is one card, `my A100s` are not.
 MINE = ("my", "mein", "meine", "meiner", "meinem", "meinen", "ma", "mon", "mi", "mia", "mio")
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
-NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
+# `A laptop GPU` is one, `a larger GPU` counts none.
+ANY_ONE = r"(?:(?<=[a-z])\s+(?!\w+er\b|different|other|multi|new)[a-z]+(?=\s+(?:gpu|card)\b))?"
+NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?|pcs?|workstations?|desktops?)"
 ONE_NODE = re.compile(
     rf"(?i)(?<![\w-])(?:{COUNT}|the(?=\s+(?:whole|full|entire)\s)|(?<=\bon )the(?=\s+[a-z]+\d+\w*\s+node\b))[\s-]+"
-    rf"(?:(?:whole|entire|full|gpu|single|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
+    rf"(?:(?:whole|entire|full|gpu|single|gaming|old|lab|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
 )
 # `a 4 x A100 node` is one node of four; `4 x A100 nodes` are four.
 ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")
@@ -52,7 +54,7 @@ def _pattern() -> re.Pattern[str]:
     names = sorted({g.model for g in gpu_table().gpus} | set(unknown_gpus()), key=len, reverse=True)
     models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC|3090|4090"
     return re.compile(
-        rf"(?<![\w./-])(?:(?:{COUNT}|(?P<mine>{'|'.join(MINE)})(?=\s+\D))\s*"
+        rf"(?<![\w./-])(?:(?:{COUNT}{ANY_ONE}|(?P<mine>{'|'.join(MINE)})(?=\s+\D))\s*"
         rf"(?:(?P<times>[x\u00d7*])\s*)?(?:of (?:the )?)?-?)?"
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
         rf"(?:(?P<gpu>{models})s?(?![A-WYZa-wyz0-9]|x(?!\d))|(?P<card>{GENERIC})\b)"
@@ -76,7 +78,7 @@ def find_gpu_words(utterance: Utterance) -> Iterator[GpuWords]:
 
 def gpu_of(text: str) -> GpuWords | None:
     """The card that a value by itself names: `A100-80`, `H100 80GB`, `mi250x`."""
-    match = _pattern().search(text)
+    match = _pattern().fullmatch(text.strip())
     return _read(match) if match else None
 
 

@@ -55,6 +55,7 @@ from graph.planning.resources.serving import (
     FEW_SEQUENCES,
     RUNTIME_GIB,
     SERVED_SHARE,
+    WEIGHT_BYTES,
     cache_bytes,
     estimate_serving,
     fewest_gpus_to_serve,
@@ -115,13 +116,14 @@ def plan_resources(question: ResourceQuestion, before: ResourceQuestion | None =
 
 def plan_model(question: ResourceQuestion, model: SizedModel) -> ResourcePlan:
     """What would do for a model whose shape is known (of a config.json, for one)."""
-    if question.task == "serve" and model.shape.kind != "other":
-        return ResourcePlan(question, model, (), describe_serving(question, model))
+    if question.task == "serve":
+        told = describe_serving if model.shape.kind != "other" else describe_weights
+        return ResourcePlan(question, model, (), told(question, model))
     options = tuple(sorted(all_options(inside_nodes(question), model), key=rank))
     if not options and not (question.nodes or question.gpus) and (question.micro_batch or 1) > 1:
-        return plan_model(
-            replace(question, gpus=1), model
-        )  # the batch is what no number of GPUs holds: on each of them
+        alone = fewest_there(replace(question, micro_batch=1), model)
+        if alone:  # the batch is what no number of GPUs holds: on as many as hold the model
+            return plan_model(replace(question, gpus=alone[0].fit.layout.gpus), model)
     if model.shape.kind == "other":
         return ResourcePlan(question, model, options, describe_states(question, model, options))
     return ResourcePlan(question, model, options, describe(question, model, options))
@@ -164,6 +166,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         *premise_lines(question, best.fit.device, best.cluster),
         queue_line(question, best),
         headline(model, best),
+        open_line(question, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
         largest_part_line(model, best),
@@ -214,6 +217,23 @@ def describe_states(question: ResourceQuestion, model: SizedModel, options: Sequ
     return write_document(mine_line(question), *told, cite(SOURCES[:1], gpu_table().as_of))
 
 
+def describe_weights(question: ResourceQuestion, model: SizedModel) -> Document:
+    """What is certain of serving a model of whose state for each request there is no sum: its weights."""
+    size = model.parameters * WEIGHT_BYTES.get(question.precision or "bf16", 2.0)
+    room = []
+    for device, _ in known_devices(question):
+        gpus = wanted_gpus(question, device) or 1
+        free = SERVED_SHARE * device.gb - RUNTIME_GIB - size / gpus / 2**30
+        left = f"leaves {free:.0f} GiB for it on each" if free > 0 else "does not hold them"
+        room.append(f"{gpus} x {device.name} {left}")
+    return write_document(
+        mine_line(question),
+        f"**I have no sum for what {model.name} keeps for each request**; its weights are certain: "
+        f"{size / 1e9:.3g} GB in {question.precision or 'bf16'}. {'; '.join(dict.fromkeys(room))}.",
+        cite([SERVING_SOURCE], gpu_table().as_of),
+    )
+
+
 def describe_memory(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
     """Whether it fits, with the sum and nothing else."""
     best = options[0]
@@ -259,6 +279,17 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
         )
     return told
+
+
+def open_line(question: ResourceQuestion, best: ResourceOption) -> str:
+    """That one card alone does not hold it, where a card was named and no number of them; empty else."""
+    named = question.gpu or question.gpu_gb
+    if not named or question.nodes or question.gpus or question.each or best.cluster or best.fit.layout.gpus == 1:
+        return ""
+    return (
+        f"**One {best.fit.device.name} alone does not hold it.** How many you have was not said: this is the fewest "
+        "that surely do; *and on 2?* tries another number."
+    )
 
 
 def eager_line(model: SizedModel, best: ResourceOption) -> str:

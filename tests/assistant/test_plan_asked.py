@@ -83,6 +83,30 @@ def test_a_head_of_classes_has_no_logits_over_the_words() -> None:
         ("on 8 V100, one epoch takes 20 minutes, 30 epochs", {"pace_gpus": 8, "pace_s": 1200.0}),
         ("a 30B, a checkpoint every 250 of 5000 steps, quota of 8 TB", {"save_steps": 250.0, "disk_gb": 8000.0}),
         ("do I need 2, 3 or 6 nodes of vista for a 13B?", {"aim": "nodes", "nodes": None}),
+        ("3B on CNN/DailyMail on two L40S", {"model": "3B"}),
+        ("DeiT-B, batch at 384, four V100", {"sequence": None, "global_batch": 384}),
+        ("largest batch of 8B on 2 H200?", {"aim": "batch", "model": "8B", "global_batch": None}),
+        ("how long up to epoch 80 with 20 min per epoch?", {"epochs_done": None}),
+        ("a net that was trained 60 epochs", {"epochs_done": None}),
+        ("we're at epoch 25 of 60", {"epochs_done": 25}),
+        ("we save the weights of a 3B every 200 steps. checkpoint size?", {"kept": None, "save_steps": 200.0}),
+        ("3B, and we only store the weights. checkpoint size?", {"kept": "weights"}),
+        ("how many days does a 3B with HSDP need for 20B tokens on 2 nodes of lumi?", {"aim": "hours"}),
+        ("will a 3B with HSDP fit on 2 nodes of lumi?", {"aim": "hybrid"}),
+        ("quota 4 TB, 30B, we checkpoint every 500 steps. enough?", {"aim": "checkpoint", "disk_gb": 4000.0}),
+        ("how many jobs: 12h limit per job, the run needs 4 days", {"job_h": 12.0, "hours": 96.0, "start_h": None}),
+        ("fine-tune a chatbot like mistral 7b, how many gpus?", {"task": None}),
+        ("LoRA of a 3B on a cheap gpu with 12 GB?", {"gpus": 1, "gpu_gb": 12.0}),
+        ("do we need a larger gpu for a 3B?", {"gpus": None}),
+        ("reicht der Arbeitsspeicher von 256 GB um 30B auf 4 GPUs zu laden?", {"host_gb": 256.0, "gpu_gb": None}),
+        ("34B Inferenz auf zwei L40S?", {"task": "serve"}),
+        ("each of our 3 lab PCs has one RTX 4090, 3B?", {"gpu": "RTX 4090"}),
+        ("a 3B on 3 lab PCs with one RTX 4090 each", {"nodes": 3, "each": 1}),
+        ("LoRA de um 3B numa RTX 3090?", {"gpus": 1}),
+        ("QLoRA of a 3B with adam 8 bits on one T4", {"optimizer": "adam8bit"}),
+        ("1.4 s/step on 2 nodes, 90k steps, will it end in 24 h?", {"pace_s": 1.4, "hours": 24.0, "paces": ()}),
+        ("4 Mio. core-h are granted: 7B, 100B tokens?", {"site_units": 4e6}),
+        ("6 runs of a 3B on 5B tokens", {"runs": 6, "model": "3B"}),
     ],
 )
 def test_amounts_are_read_as_what_they_are(text: str, fields: dict[str, object]) -> None:
@@ -104,6 +128,15 @@ def test_amounts_are_read_as_what_they_are(text: str, fields: dict[str, object])
         ),
         (("largest micro batch for 7B on 8 H100?", "say 4. total batch of 256, how much accumulation?"),
          {"micro_batch": 4, "global_batch": 256}),
+        (("500 node hours of vista for a 3B: how many tokens?", "and for 8B?"), {"model": "8B", "tokens": None}),
+        (("500 node hours of vista for a 3B: how many tokens?", "we'd need 90B"), {"model": "3B", "tokens": 90e9}),
+        (("7B on one V100 32GB?", "and on 16?"), {"gpus": 16, "gpu_gb": 32.0}),
+        (("largest micro-batch for 7B on 4 H100?", "and on 32?"), {"gpus": 32, "micro_batch": None}),
+        (("7B on 4 nodes of lumi?", "und auf 16?"), {"nodes": 16, "gpus": None}),
+        (("LoRA of a 30B on one L40S?", "in 4 bit then?"), {"task": "qlora"}),
+        (("7B on 4 A100 40GB?", "y con adam de 8 bits?"), {"gpus": 4, "optimizer": "adam8bit"}),
+        (("7B on 4 A100 40GB?", "and with 32 layers?"), {"gpus": 4}),
+        (("7B on one node of lumi, 4B tokens?", "and on the two?"), {"nodes": 2}),
         (("on 4 A100 an epoch of resnet50 takes 9 min, 60 epochs?", "20 epochs are done"), {"epochs_done": 20}),
     ],
 )  # fmt: skip
@@ -131,6 +164,24 @@ def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[st
         (("llama 3 8B on 8 H100 80GB with FSDP, context 65536, recomputing, it goes OOM at the cross entropy",),
          "It is the logits: 65,536 tokens x 128,256 words"),
         (("8B on 12 LUMI nodes, 15B tokens: how many GPU hours does that cost?",), "charged as about"),
+        (("quota 4 TB, 30B, we checkpoint every 500 steps. enough?",), "4,000 GB hold 9 of them"),
+        (("how many days does a 3B with HSDP need for 20B tokens on 2 nodes of lumi?",), "of wall time"),
+        (("3B on CNN/DailyMail, 300k samples of 1024 tokens, 2 L40S: how long?",), "L40S GPU hours"),
+        (("die Frage ist: reicht der Arbeitsspeicher von 384 GB um 30B auf 4 GPUs zu laden?",), "Enough to load it"),
+        (("which one for a full 13B: 8 A100 40GB or 4 H100 80GB?",), "Only 4 x H100 80 GB surely holds it"),
+        (("how many jobs: 12h limit per job, the run needs 4 days",), "8 jobs of 12 h are 96 h"),
+        (("mamba 1.4b inference on one A40?",), "2.8 GB in bf16. 1 x A40 48 GB leaves"),
+        (("which is better for a 3B: 1 node with 8 GPUs or 2 nodes with 4?",), "1 node, by speed"),
+        (("our quota is 2 TB, and a 7B saves every hour. will that be enough?",), "2,000 GB hold 20 of them"),
+        (("1.4 s/step on 2 nodes, 90k steps, will it end in 24 h?", "and on 4 nodes?"), "17.5 h on 4 nodes"),
+        (("is 20k SU on delta enough for a 1B on 50B tokens?",), "it takes about 800 SU (690 to 1,100) of 20,000"),
+        (("6 runs of a 1B on 10B tokens each, on 1 node of vista. how many hours?",), "All 6 of them: about"),
+        (("256 GPUs for 4 days in one job: which machine?",), "24 h in one job, not 96"),
+        (("which of frontier, aurora and alps holds a 405B on the fewest nodes?",), "Aurora, by nodes"),
+        (("how many H100 hours for inference on a million prompts with 8B?",), "I have no sum for"),
+        (("does a 13B fit, before we submit it? 4 nodes of expanse",), "13B fits on 4 nodes of Expanse"),
+        (("does a 13B fit on A100 40GB?",), "One A100 40 GB alone does not hold it"),
+        (("does a 30B fit in one GH200?", "only served?"), "serve 30B in bf16"),
     ],
 )  # fmt: skip
 def test_the_question_is_answered(turns: tuple[str, ...], told: str, say: Say) -> None:
@@ -149,7 +200,34 @@ def test_the_tool_and_the_command_take_a_card_of_the_machine(capsys: pytest.Capt
     assert {one.gpu for one in answer.options} == {"A40 48 GB"}
     assert main(["plan", "--model", "7B", "--machine", "perlmutter", "--gpu", "A100-40", "--gpus", "1"]) == 1
     assert "A100 40 GB" in capsys.readouterr().out
-    assert main(["plan", "--model", "7B", "--machine", "perlmutter", "--gpu", "nothing"]) == 2
+    for refused in ("nothing", "my-A100s", "4x A100"):
+        assert main(["plan", "--model", "7B", "--machine", "perlmutter", "--gpu", refused]) == 2
+
+
+def test_a_queue_that_is_named_is_kept_with_all_its_nodes() -> None:
+    answer = plan_tool("3B", ("perlmutter",), gpu="premium")
+    assert {one.gpu for one in answer.options} == {"A100 40 GB", "A100 80 GB"}
+    assert {one.request["queue"] for one in answer.options} == {"premium"}
+
+
+@pytest.mark.parametrize(("task", "precision"), [("pretrain", "int4"), ("lora", "int8"), ("serve", "pure")])
+def test_a_precision_of_another_task_is_refused(task: str, precision: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--model", "7B", "--gpu", "A100-80", "--task", task, "--precision", precision]) == 2
+    assert "is for" in capsys.readouterr().err
+
+
+def test_a_batch_that_nothing_holds_is_told_of_gpus_that_hold_the_model() -> None:
+    plan = plan_resources(ResourceQuestion(model="30B", machines=("vista",), micro_batch=4096))
+    assert plan.options[0].fit.verdict == "no"
+    assert plan.options[0].fit.layout.gpus > 4
+
+
+def test_the_budget_and_the_charge_are_the_same_sum(say: Say) -> None:
+    whole = shown(say("is 100 node hours of frontier enough for a 3B on 2B tokens?"))
+    assert "charged as" not in whole  # the node is charged whole, as the budget has it
+    dear = shown(say("3B on 2B tokens in the premium queue of perlmutter, 100 node hours, enough?"))
+    assert "it takes about 40 node hours" in dear
+    assert "charged as about 40 node hours" in dear
 
 
 def test_advice_is_possible_there() -> None:

@@ -12,6 +12,7 @@ from graph.planning.resources.limits import JobChain, chains
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.search import LADDER, Fit, best_split, ease, fewest, largest_micro_batch, try_layout
 from graph.planning.resources.speed import Range, tokens_per_second, training_hours
+from graph.reading.gpu_words import gpu_of
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.gpu_facts import gpu_table, unknown_gpus
@@ -109,6 +110,19 @@ def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | No
     return [(replace(device, host_gb=said), cluster) for device, cluster in found] if said else found
 
 
+def named_devices(text: str, clusters: Sequence[Cluster]) -> dict[str, object]:
+    """The fields of a question that a card's name (`A100-80`), a kind of node or a queue of a machine, with all kinds
+    of node of it, stands for; empty where it is none of these."""
+    for cluster in clusters:
+        kinds = {one.node_type: one for one in devices(cluster)}
+        if (queue := cluster.queue(text)) and kinds.keys() & set(queue.node_types):
+            return {"queue": queue.id}
+        if one := kinds.get(text):
+            return {"gpu": one.facts.model, "gpu_gb": one.gb + one.facts.host_gb, "each": one.per_node}
+    card = gpu_of(text)
+    return {"gpu": card.model, "gpu_gb": card.gb} if card and card.model and not card.count else {}
+
+
 def _is_meant(device: Device, question: ResourceQuestion) -> bool:
     named = [name.lower() for name in (question.gpu, *question.or_gpus) if name]
     same = not named or device.facts.model.lower() in named
@@ -194,7 +208,7 @@ def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster
         found = chains(
             cluster, fit.device.node_type, fit.nodes, wanted, fit.layout.gpus, part=fit.layout.gpus < fit.device.each
         )
-        chain = found[0] if found else None
+        chain = next((one for one in found if one.queue.id == question.queue), found[0] if found else None)
     return ResourceOption(fit, cluster, rate, hours, chain)
 
 

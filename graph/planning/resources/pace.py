@@ -31,7 +31,8 @@ AGAIN = re.compile(
 )
 # `16 GPUs should give 75 ms`: of what the pace before it is.
 EXPECTED = re.compile(
-    rf"(?i)\b(?:should|would|will|must|expect\w*|soll\w*|devrait|deber[ií]a\w*)\s(?:[^\W\d]+\s+){{0,3}}{TIME}"
+    rf"(?i)\b(?:should|would|will|must|expect\w*|soll\w*|devrait|deber[ií]a\w*)\s(?:[^\W\d]+\s+){{0,3}}"
+    rf"(?<!\bin )(?<!\bwithin ){TIME}"
 )
 SENTENCE = re.compile(r"[.;?!\n](?=\s|$)")
 

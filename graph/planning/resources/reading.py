@@ -31,6 +31,8 @@ NODES = re.compile(rf"(?i)\b{NODE}\b")
 STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
 # Fewer tokens than this are the length of a sequence: nobody trains on so few.
 FEW_TOKENS = 1_000_000
+# Aims whose words, beside a quota and saves, ask whether it holds them.
+OF_ROOM = (None, "fit", "hours", "saves")
 LENGTHS = frozenset(1 << power for power in range(9, 21))
 # A batch above it, over several GPUs, is that of all of them together.
 LARGE_BATCH = 64
@@ -57,7 +59,19 @@ KINDS: dict[str, str] = {
 }  # fmt: skip
 TELLS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("why_not", "largest", "ways", "split", "batch", "sequence", "card", "recompute", "speed", "accumulation"),
+        (
+            "why_not",
+            "largest",
+            "ways",
+            "split",
+            "batch",
+            "sequence",
+            "card",
+            "recompute",
+            "speed",
+            "accumulation",
+            "hybrid",
+        ),
         ("memory",),
     ),
     **dict.fromkeys(("fastest", "cheapest", "machine"), ("memory", "work")),
@@ -109,6 +123,20 @@ def unread(utterance: Utterance) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in free if any(letter.isdigit() for letter in text)))
 
 
+def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
+    """The places that a message lets choose from, each with its own number: `2 nodes of X or 8 of Y`; empty where there
+    are not several."""
+    text, found, at = utterance.text, [], 0
+    for stop in [*matching("alternative").finditer(text), None]:
+        end = stop.start() if stop else len(text)
+        inside = tuple(one for one in utterance.mentions if at <= one.start and one.end <= end)
+        said = read_question(replace(utterance, text=blanked(text, [(0, at), (end, len(text))]), mentions=inside))
+        if said.nodes or said.gpus:
+            found.append(said)
+        at = stop.end() if stop else end
+    return tuple(found) if len(found) > 1 else ()
+
+
 def residue(utterance: Utterance) -> str:
     """The message's words without what the question took of it."""
     text = utterance.text
@@ -123,29 +151,27 @@ def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> Reso
     said = read_question(utterance)
     if before is None:
         return said
-    if before.aim == "budget" and (tokens := bare_amount(utterance, said)):
+    if (before.aim == "budget" or before.tokens) and (tokens := bare_amount(utterance, said)):
         said = replace(said, model=None, tokens=tokens)
     if before.aim == "checkpoint" and said.kept and said.aim is None:
         said = replace(said, aim="checkpoint")
     if told := bare_number(utterance, before):
         said = replace(said, sequence=None if said.sequence == told[1] else said.sequence)
         said = replace(said, **{told[0]: told[1]})  # type: ignore[arg-type]
+    if said.precision in ("int4", "int8") and before.task != "serve" and before.model:
+        said = replace(said, task=said.task if "task" in words_of(utterance) else "qlora")  # `in 4 bit?`, of training
     if said.aim is None and (said.gpu_hours or said.node_hours) and not before.tokens:
         said = replace(said, aim="budget")
     return said.after(scaled(utterance, before) or before)
 
 
 def bare_amount(utterance: Utterance, said: ResourceQuestion) -> float | None:
-    """Tokens that a size without a unit (`we need 300B`) is, where tokens were counted before; None where a model is
-    spoken of."""
-    billions = read_size(said.model or "")
-    if (
-        billions is None
-        or not SIZE.fullmatch((said.model or "").strip())
-        or matching("of_model").search(utterance.text)
-    ):
+    """Tokens that a size without a unit (`we need 300B`) is, where tokens were counted before; None where no word says
+    that so many are needed: `and for 13B?` is a model."""
+    size, text = (said.model or "").strip(), utterance.text
+    if not SIZE.fullmatch(size) or matching("of_model").search(text):
         return None
-    return billions * 1e9
+    return (read_size(size) or 0.0) * 1e9 if matching("needed").search(text[: max(0, text.find(size))]) else None
 
 
 def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, float] | None:
@@ -153,17 +179,26 @@ def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, fl
     whichever was counted before; None where there is none, or it could be of several fields."""
     draft = _draft(utterance)
     rest = {name: text for name, text in draft.words.items() if not text.isdigit()}
-    found = [m for m in matching("bare").finditer(utterance.text) if not any(m[1] in text for text in rest.values())]
+    text = utterance.text
+    found = [(int(m[1]), m.start(1)) for m in matching("bare").finditer(text)
+             if not any(m[1] in said for said in rest.values())]  # fmt: skip
+    words = [m for m in utterance.of_kind("Quantity") if not m.unit and not m.text[:1].isdigit()]
+    found = found or [(int(float(m.value)), m.start) for m in words if matching("placed").search(text[: m.start])]
     if len(found) != 1:
         return None
-    number = int(found[0][1])
+    number, at = found[0]
+    power = number & (number - 1) == 0
+    placed = matching("placed").search(text[:at])
     sold = {gb for gpu in gpu_table().gpus if gpu.model == before.gpu for gb in gpu.gb}
-    if number in sold and (before.gpus or 1) == 1 and number != before.gpu_gb:
+    if number in sold and (before.gpus or 1) == 1 and number != before.gpu_gb and not (placed and power):
         return "gpu_gb", float(number)
     if before.sequence and number in LENGTHS and number >= 2048:
         return "sequence", number
-    counted = "nodes" if before.nodes else "gpus" if before.gpus else ""
-    counted = "micro_batch" if before.aim == "batch" and number <= LARGE_BATCH else counted
+    if before.aim == "batch" and number <= LARGE_BATCH and not placed:
+        return "micro_batch", number
+    counted = (
+        "nodes" if before.nodes or before.node_hours else "gpus" if before.gpus or (placed and before.model) else ""
+    )
     return (counted, number) if counted else None
 
 
@@ -222,7 +257,7 @@ def _draft(utterance: Utterance) -> Draft:
     _model(draft)
     of_saves = read_saves(utterance.text)
     told = [(one.start, one.end) for one in of_saves]
-    told += [(m.start, m.end) for m in utterance.of_kind("Quantity") if m.unit in TOLD]
+    told += [(m.start, m.end) for m in utterance.of_kind("Quantity") if m.unit in TOLD and not is_size(m)]
     told += [m.span() for m in matching("kept_weights").finditer(utterance.text)]
     asked = blanked(utterance.text, told)
     between = [m.span() for m in matching("save_steps").finditer(utterance.text)]
@@ -291,6 +326,11 @@ def _seen(draft: Draft) -> None:
         tried = [m for m in matching("tried").finditer(text) if draft.is_free(*m.span("batch"))]
         if tried:
             draft.set("micro_batch", int(tried[-1]["batch"]), *tried[-1].span("batch"))
+    if units := matching("site_units").search(text):
+        times = {"k": 1e3, "m": 1e6}.get((units["scale"] or "")[:1].lower(), 1.0)
+        draft.set("site_units", float(units["number"].replace(",", "").rstrip(".")) * times, *units.span())
+    if runs := matching("runs").search(text):
+        draft.set("runs", int(runs["number"]), *runs.span())
     for name in ("worker_rate", "workers", "save_steps", "steps"):
         if found := next((m for m in matching(name).finditer(text) if draft.is_free(*m.span())), None):
             number = next(value for key, value in found.groupdict().items() if value and not key.startswith("k"))
@@ -322,7 +362,8 @@ def _words(draft: Draft) -> None:
             draft.add("strategy", str(one.value), one.start, one.end)
     text = blanked(utterance.text, refused)
     for word in sorted(find_training_words(text), key=lambda one: one.field == "precision" and one.start):
-        if not draft.is_free(word.start, word.end):
+        chats = word.value == "serve" and word.text.lower().startswith("chat")
+        if not draft.is_free(word.start, word.end) or (chats and matching("trains").search(text)):
             continue
         if word.field == "precision" and "precision" in draft.values:
             draft.values["or_precisions"] = (*draft.values.get("or_precisions", ()), word.value)  # type: ignore[misc]
@@ -364,10 +405,16 @@ def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
 def _model(draft: Draft) -> None:
     """The model that says most: a name with a shape, else a name with a size, else layers and widths, else a size."""
     utterance = draft.utterance
-    mentions = utterance.of_kind("Model")
+    kinds = list(matching("no_sum").finditer(utterance.text))
+    mentions = [  # `CNN/DailyMail` is no CNN
+        m
+        for m in utterance.of_kind("Model")
+        if not matching("no_sum").search(str(m.value))
+        or any(one.start() < m.end and m.start < one.end() for one in kinds)
+    ]
     exact = [m for m in mentions if (found := find_model(str(m.value))) and found.exact]
     shape = named_shape(utterance.text)
-    other = matching("no_sum").search(utterance.text)
+    other = next(iter(kinds), None)
     size = read_size(utterance.text) or _millions(utterance.text)
     if other and size and not (shape or exact):
         return draft.set("model", f"{other[0]} {size:g}B", *other.span())
@@ -448,11 +495,14 @@ def _gpus(draft: Draft) -> None:
     for one_size in sizes:
         text, gb = draft.utterance.text, float(one_size.value) * GIGABYTES[one_size.unit]
         near = text[max(0, one_size.start - 25) : one_size.end + 25]
-        if matching("of_host").match(text[one_size.end :]):
+        if matching("of_host").match(text[one_size.end :]) or matching("host_is").search(text[: one_size.start]):
             draft.add("host_gb", gb, one_size.start, one_size.end)
             continue
-        if matching("of_disk").search(near) or gb > LARGEST_CARD_GB:
-            if matching("of_disk").search(near) or draft.values.get("aim") == "checkpoint":
+        disk = matching("of_disk").search(near)
+        if disk or gb > LARGEST_CARD_GB:
+            at = max(0, one_size.start - 25)
+            draft.taken += [(at + disk.start(), at + disk.end())] if disk else []
+            if disk or draft.values.get("aim") == "checkpoint":
                 draft.add("disk_gb", gb, one_size.start, one_size.end)
             continue
         seen = matching("seen").search(draft.utterance.text[: one_size.start]) and not matching("a_card").match(
@@ -484,6 +534,8 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
         draft.set("gpu_gb", one.gb, start, end)
     if one.count and (one.is_nodes or one.gb or not EACH.match(draft.utterance.text[end:])):
         draft.set("nodes" if one.is_nodes else "gpus", one.count, start, end)
+    elif one.count:
+        draft.set("each", one.count, start, end)
     if one.each:
         draft.set("each", one.each, start, end)
 
@@ -509,7 +561,7 @@ def _amounts(draft: Draft) -> None:
         if any(o.start <= one.start and one.end <= o.end and len(o.text) > len(one.text) for o in every):
             continue  # `200 GPU` of `200 GPU hours`
         number = float(one.value)
-        if not draft.is_free(one.start, one.end) or number <= 0:
+        if not draft.is_free(one.start, one.end) or number <= 0 or is_size(one):
             continue
         behind = text[one.end :]
         name = AMOUNTS.get(one.unit, "")
@@ -532,6 +584,11 @@ def _amounts(draft: Draft) -> None:
             draft.set(name, int(number) if name in WHOLE else number, one.start, one.end)
 
 
+def is_size(one: Mention) -> bool:
+    """Whether a batch is the size of a model: `largest batch of 7B`."""
+    return one.unit in ("batch", "global_batch", "micro_batch") and float(one.value) >= FEW_TOKENS
+
+
 def _tokens_name(text: str, one: Mention, number: float) -> str:
     """Which amount tokens are: of the whole, of one sequence, or of a batch."""
     if matching("of_batch").search(text[: one.start]) or matching("batch_behind").match(text[one.end :]):
@@ -541,13 +598,14 @@ def _tokens_name(text: str, one: Mention, number: float) -> str:
 
 def _times(draft: Draft) -> None:
     text = draft.utterance.text
+    every = []
     for one in draft.utterance.of_kind("Duration"):
         if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one):
             draft.set("hours", float(one.value) / 3600, one.start, one.end)
+            every.append(float(one.value) / 3600)
     if "jobs" in (draft.values.get("aim"), *draft.values.get("also", ())):  # type: ignore[misc]  # `12 h at most, my run takes 10 days`: the whole is the longer
-        every = [float(one.value) / 3600 for one in draft.utterance.of_kind("Duration") if float(one.value) > 0]
-        every = every if draft.values.get("start_h") is None or len(every) > 1 else []
         draft.values.update({"hours": max(every)} if every else {})
+        draft.values.update({"job_h": min(every)} if len(set(every)) > 1 else {})
     elif "hours" in draft.values and matching("per_job").search(text):
         draft.values["per_job"] = True
     known = next(((size, m) for name, size in DATA_SETS if (m := name.search(text))), None)
@@ -564,12 +622,15 @@ def _pixels(draft: Draft) -> None:
     """The width of an image in pixels, of a model of images: as many patches as that makes."""
     model = find_model(str(draft.values.get("model", "")))
     found = matching("pixels").search(draft.utterance.text)
+    if found and found["px2"] and matching("of_batch").search(draft.utterance.text[: found.start()]):
+        return draft.add("global_batch", int(found["px2"]), *found.span("px2"))  # `batch at 256`
     if not found or model is None or model.shape.kind not in ("vision", "other", "convolution"):
-        return
+        return None
     width, usual = int(found["px"] or found["px2"]), model.shape.sequence or 0
     draft.taken.append(found.span())
     if usual and "sequence" not in draft.values:
         draft.set("sequence", round(usual * (width / model.shape.pixels) ** 2), *found.span())
+    return None
 
 
 def _lengths(draft: Draft) -> None:
@@ -588,8 +649,11 @@ def _settle_aim(draft: Draft) -> None:
     """The aim where other values tell that the words ask of something else: a disk, one of several numbers."""
     values = draft.values
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
-    if values.get("disk_gb") and "checkpoint" in asked:  # `how large is one, can I keep them all?`: of the disk
-        others = tuple(one for one in asked if one not in (None, "fit", "checkpoint"))
+    if values.get("disk_gb") and matching("of_saves").search(draft.utterance.text) and values.get("aim") in OF_ROOM:
+        values["aim"], asked = "checkpoint", ("checkpoint",)
+    told = "saves" in asked and values.get("save_steps")  # how often is said, whether they have room is asked
+    if values.get("disk_gb") and ("checkpoint" in asked or told):  # `can I keep them all?`: of the disk
+        others = tuple(one for one in asked if one not in (None, "fit", "checkpoint", "saves" if told else None))
         values["aim"], values["also"] = ("checkpoint", ("checkpoint", *others) if others else ())
     several = matching("several").search(draft.utterance.text)
     if several:  # `1, 2 or 4 nodes?`: how many is asked
@@ -617,7 +681,7 @@ def _settle(draft: Draft) -> None:
     ways -= {way for _, way in values.get("denied", ())}  # type: ignore[attr-defined]
     if len(ways) > 1 and values.get("aim") in (None, "fit", "fastest"):  # `is FSDP faster than DDP?`
         values["aim"] = "ways"
-    if values.get("aim") in ("ways", "split"):  # which one is asked: none is given
+    if values.get("aim") in ("ways", "split", "hybrid"):  # which one is asked: none is given
         values.pop("strategy", None)
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
     if speed < 0:

@@ -63,7 +63,8 @@ def _of_part(text: str, at: int, end: int) -> list[SaidOfSaves]:
         for size in _words("size").finditer(part)
         if size["rate"] and not fails
     ]
-    if not fails and _words("start").search(part) and (time := _words("time").search(part)):
+    starts = _words("start").search(part) and not _words("limit").search(part)
+    if not fails and starts and (time := _words("time").search(part)):
         return [*out, SaidOfSaves("start_h", _seconds(time) / 3600, at + time.start(), at + time.end())]
     if fails:
         rate, time = _words("rate").search(part), _words("time").search(part)

@@ -6,6 +6,7 @@ import math
 
 from graph.planning.resources.communication import WARN_RATIO, compute_ratio
 from graph.planning.resources.layout import Layout
+from graph.planning.resources.limits import holds
 from graph.planning.resources.options import ResourceOption, running_fit
 from graph.planning.resources.parameters import SizedModel
 from knowledge.resource_question import ResourceQuestion
@@ -24,6 +25,8 @@ def request_change(question: ResourceQuestion, model: SizedModel, option: Resour
         return ()
     whole = option.fit.layout.gpus >= device.per_node
     layout = running_fit(question, model, option.fit).layout
+    queue = option.cluster.queue(question.queue) if question.queue else None
+    named = queue and holds(queue, device.node_type, option.nodes, layout.gpus)
     change: dict[str, str | int | None] = {
         "machine": option.cluster.id,
         "node_type": device.node_type or None,
@@ -31,7 +34,7 @@ def request_change(question: ResourceQuestion, model: SizedModel, option: Resour
         "nodes": option.nodes,
         "gpus_per_node": None if whole else layout.gpus,
         "total_gpus": None,
-        "queue": None,
+        "queue": queue.id if queue and named else None,
         **split_of(layout),
         "micro_batch": int(layout.micro_batch),
         "global_batch": question.global_batch,
