@@ -37,7 +37,7 @@ from graph.usecases.plan_resources import batch_line, from_here, plan_resources,
 from knowledge.catalogue import catalogue
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table
-from knowledge.resource_question import ResourceQuestion
+from knowledge.resource_question import PLACE, ResourceQuestion
 
 # The size of a file system in its facts.
 ROOM = re.compile(r"(\d+(?:\.\d+)?) ?([TG])i?B\b")
@@ -82,7 +82,8 @@ def tell_places(question: ResourceQuestion, places: tuple[ResourceQuestion, ...]
                 question, machines=one.machines or (() if one.gpu else question.machines),
                 gpu=one.gpu or (None if one.machines else question.gpu), gpu_gb=one.gpu_gb or (
                     None if one.machines or one.gpu else question.gpu_gb
-                ), or_gpus=(), nodes=one.nodes, gpus=one.gpus, each=one.each, queue=one.queue, aim=None, also=(),
+                ), or_gpus=(), queue=one.queue, aim=None, also=(), task=one.task or question.task,
+                **({name: getattr(one if one.nodes or one.gpus else question, name) for name in PLACE}),
             )
         )
         for one in places
@@ -90,18 +91,23 @@ def tell_places(question: ResourceQuestion, places: tuple[ResourceQuestion, ...]
     best = [next(iter(plan.options), None) for plan in plans]
     if not plans or not all(best):
         return None
-    told = [(one, place_told(place, one)) for place, one in zip(places, best, strict=True) if one]
+    same = len({place_words(one) for one in best if one and one.cluster is None}) == 1 and not any(
+        p.nodes for p in places
+    )
+    told = [(one, way_words(one.fit) if same else place_told(place, one))
+            for place, one in zip(places, best, strict=True) if one]  # fmt: skip
     held = [(one, words) for one, words in told if one.fit.verdict == "fits" and one.accepted]
     held.sort(key=lambda pair: (-round(pair[0].rate.usual) if pair[0].rate else 0, pair[0].nodes))
     verdict = f"**Only {held[0][1]} surely holds it:**" if held else "**None of them surely holds it.**"
     if len(held) > 1:
-        verdict = f"**{held[0][1]}**, by speed of what surely holds it:"
+        every = "Both" if len(held) == len(told) == 2 else f"{len(held)} of {len(told)}"
+        verdict = f"**{every} surely hold it; the quickest is {held[0][1]}:**"
     nodes = any(one.cluster is None and said.nodes and not (said.gpus or said.each)
                 for said, one in zip(places, best, strict=True) if one)  # fmt: skip
     return write_document(
         verdict,
         *(
-            f"{words + ': ' if words != place_words(one) else ''}{option_line(one)}"
+            f"{words + ': ' if words not in option_line(one) else ''}{option_line(one)}"
             f"{'' if one.hours else speed_words(one)}."
             for one, words in told
         ),

@@ -76,9 +76,10 @@ def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cl
     found = _budget(question, device, cluster)
     gpus = wanted_gpus(question, device)
     if found:
-        hours, told = found[0] * found[2], f"{found[0]:,.0f} {found[1]}"
+        hours, told = found[0] * found[2], f"{found[0]:,.0f} {found[1]} of {device.name}"
     elif question.hours and gpus:
-        hours, told = question.hours * gpus, f"{question.hours:g} h on {gpus} x {device.name}"
+        time = f"{question.hours:g} h" if question.hours >= 1 else f"{60 * question.hours:.0f} min"
+        hours, told = question.hours * gpus, f"{time} on {gpus} x {device.name}"
     else:
         return ""
     each = hours_on(question, model, device, 1e9)
@@ -86,10 +87,10 @@ def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cl
     where = f" of {cluster.title}" if cluster else ""
     unit = "image patches" if model.shape.kind == "convolution" else "tokens"
     return (
-        f"**{told} of {device.name}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} "
+        f"**{told}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} "
         f"({count_words(tokens.low)} to {count_words(tokens.best)})."
         if tokens.low != tokens.best
-        else f"**{told} of {device.name}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} at the "
+        else f"**{told}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} at the "
         f"{question.speed:,.0f} a second that you measured."
     )
 

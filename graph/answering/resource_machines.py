@@ -23,6 +23,7 @@ from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 
 MOST_MACHINES = 6
+ORDER = {"fits": 0, "tight": 1, "no": 2}
 FEWEST = re.compile(
     r"(?i)\b(?:fewest|least|smallest number of|wenigsten|moins de|menos)\s+(?:nodes|knoten|n(?:oe|œ)uds|nodos)\b"
 )
@@ -126,6 +127,8 @@ def _choice_of_machine(plan: ResourcePlan, every: bool, fewest: bool = False) ->
         if option.cluster
     }
     order = sorted(first.values(), key=plan.options.index)
+    if all(one.node_hours for one in order):  # what is shown is what they are ordered by
+        order.sort(key=lambda one: (ORDER[one.fit.verdict], not one.accepted, _node_hours(one)))
     best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
     by = "node hours"
     if fewest and best.fit.verdict == "fits":
@@ -155,6 +158,10 @@ def _fewer(plan: ResourcePlan, shown: list[ResourceOption]) -> list[str]:
              for one in shown if one.cluster)  # fmt: skip
     told = ((one.cluster.title, fewest_line([one, *others])) for one, others in there if one.cluster)
     return [f"{title}: {line}" for title, line in told if line]
+
+
+def _node_hours(option: ResourceOption) -> float:
+    return option.node_hours.usual if option.node_hours else 0.0
 
 
 def _speed(option: ResourceOption) -> float:

@@ -71,6 +71,10 @@ EVERY = re.compile(
 # Aims that are of memory, and those that take an amount of work.
 OF_MEMORY, OF_WORK = ("fit", "memory", "nodes", "batch", "sequence", "hybrid"), ("hours", "cost", "jobs")
 HOW_MUCH = "**For hours I need the work: how many tokens** (or epochs and samples, or steps and batch)? Until then:"
+# Cards in the plural, or a number that is asked for.
+SEVERAL = re.compile(
+    r"(?i)\b(?:[ahvlt]\d{1,3}s|gh200s|mi\d{3}\w?s|(?:gpu|card|karte|carte|tarjeta)n?s|karten|how many|each)\b"
+)
 NO_PACE = (
     "**How fast it answers I have no sum for**: that goes with the engine, the batch and the lengths. Time a hundred "
     "requests on one copy and multiply. What holds it:"
@@ -99,6 +103,9 @@ def question_of(ask: Ask) -> ResourceQuestion:
     )
     question = said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
     question = with_queue(question, ask.resources)
+    of_card = (question.gpu or question.gpu_gb) and not (question.machines or question.nodes or question.each)
+    if of_card and question.aim == "fit" and not question.gpus and not SEVERAL.search(ask.text):
+        question = replace(question, gpus=1)  # `does it fit on an A100?`, `auf meine 4090`: on that one
     named = bool(question.machines or question.gpu) and bool(question.pace_s and not question.pace_card)
     return replace(question, pace_card=known_devices(question)[0][0].facts.model) if named else question
 
@@ -144,9 +151,9 @@ def saves_line(question: ResourceQuestion) -> str:
         write_gbs=question.write_gbs,
         mtbf_h=told_h / among if told_h else None,
     )
-    where = (f" on {plural(nodes, 'node') if question.nodes and not cluster else f'{gpus} GPUs'}" if gpus else "") + (
-        f" of {cluster.title}" if cluster and gpus else ""
-    )
+    counted = f"{gpus} GPUs" + (f" ({plural(nodes, 'node')})" if question.nodes else "")
+    counted = plural(nodes, "node") if question.nodes and not cluster else counted
+    where = f" on {counted}" + (f" of {cluster.title}" if cluster else "") if gpus else ""
     takes = time_words(saves.write_s)
     size = f"a checkpoint{f' of {model.name}' if model else ''} is {saves.size_gb:,.0f} GB and takes about {takes}"
     if question.save_s or not saves.size_gb:

@@ -12,7 +12,8 @@ from knowledge.gpu_facts import gpu_table, unknown_gpus
 
 NUMBERS = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "twelve": 12, "sixteen": 16, "ein": 1, "eine": 1, "einem": 1, "einer": 1, "einen": 1,
-           "un": 1, "une": 1, "uno": 1, "una": 1, "numa": 1}  # fmt: skip
+           "un": 1, "une": 1, "uno": 1, "una": 1, "numa": 1, "один": 1, "одна": 1, "одной": 1,
+           "одном": 1, "одну": 1, "jednej": 1, "jednym": 1}  # fmt: skip
 # Cards that a framework counts as two devices, where a person counts modules.
 HALVED = ("MI250X", "Data Center GPU Max 1550")
 # `My RTX 3090` is one card, `my A100s` are not.

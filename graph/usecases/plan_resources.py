@@ -39,6 +39,7 @@ from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, takes
 from graph.planning.resources.memory import QLORA_BYTES, SOURCES, adapter_parameters, state_bytes, usable_gib
 from graph.planning.resources.options import (
+    COMMON,
     ResourceOption,
     all_options,
     amount,
@@ -282,8 +283,11 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
 
 
 def open_line(question: ResourceQuestion, best: ResourceOption) -> str:
-    """That one card alone does not hold it, where a card was named and no number of them; empty else."""
+    """That one card alone does not hold it, where a card was named and no number of them; of which card it is, where
+    none was; empty else."""
     named = question.gpu or question.gpu_gb
+    if not named and not question.machines:
+        return f"Which card was not said: {', '.join(f'{gpu} {gb:g} GB' for gpu, gb in COMMON)} were tried."
     if not named or question.nodes or question.gpus or question.each or best.cluster or best.fit.layout.gpus == 1:
         return ""
     return (
@@ -342,6 +346,9 @@ def premise_lines(question: ResourceQuestion, device: Device, cluster: Cluster |
     told = []
     if cluster and GONE.match(cluster.status or ""):
         told.append(f"**{cluster.title} is gone.** {cluster.status} Which other machine do you have?")
+    gpus, split = wanted_gpus(question, device), (question.tensor or 1) * (question.pipeline or 1)
+    if gpus and gpus % split:
+        told.append(f"**{gpus} GPUs do not divide by {split}** (TP x PP), so that split cannot run on them.")
     if cluster and question.tensor and question.tensor > device.each:
         told.append(
             f"**A node of {cluster.title} has {plural(device.each, device.kind)}: TP {question.tensor} would go over "
@@ -365,7 +372,8 @@ def needless_line(question: ResourceQuestion, model: SizedModel, best: ResourceO
     """That plain DDP would do where sharding was asked for; empty where it does not hold it."""
     layout = best.fit.layout
     if question.strategy not in ("fsdp", "zero1", "zero2", "zero3") or layout.gpus < 2:
-        return ""
+        split = question.aim == "split" and best.fit.verdict == "fits" and layout.tensor * layout.pipeline == 1
+        return f"**It needs no split of the layers**: {way_words(best.fit)} holds it." if split else ""
     fit = ease(model, replace(layout, spread="ddp", recompute="none", settled=False), best.fit.device)
     if fit.verdict != "fits" or fit.layout.recompute not in ("none", layout.recompute):
         return ""

@@ -124,14 +124,14 @@ def unread(utterance: Utterance) -> tuple[str, ...]:
 
 
 def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
-    """The places that a message lets choose from, each with its own number: `2 nodes of X or 8 of Y`; empty where there
-    are not several."""
+    """What a message lets choose from, each with its own number or method: `2 nodes of X or 8 of Y`, `LoRA or QLoRA`;
+    empty where there are not several."""
     text, found, at = utterance.text, [], 0
     for stop in [*matching("alternative").finditer(text), None]:
         end = stop.start() if stop else len(text)
         inside = tuple(one for one in utterance.mentions if at <= one.start and one.end <= end)
         said = read_question(replace(utterance, text=blanked(text, [(0, at), (end, len(text))]), mentions=inside))
-        if said.nodes or said.gpus:
+        if said.nodes or said.gpus or (said.task in ("train", "lora", "qlora") and not said.denied):
             found.append(said)
         at = stop.end() if stop else end
     return tuple(found) if len(found) > 1 else ()
@@ -329,6 +329,10 @@ def _seen(draft: Draft) -> None:
     if units := matching("site_units").search(text):
         times = {"k": 1e3, "m": 1e6}.get((units["scale"] or "")[:1].lower(), 1.0)
         draft.set("site_units", float(units["number"].replace(",", "").rstrip(".")) * times, *units.span())
+    if many := matching("sequences").search(text):
+        times = {"k": 1e3, "m": 1e6, "b": 1e9}.get((many["scale"] or "")[:1].lower(), 1.0)
+        number = many["plain"].replace(",", "") if many["plain"] else many["number"].replace(",", ".")
+        draft.set("samples", float(number) * times, *many.span())
     if runs := matching("runs").search(text):
         draft.set("runs", int(runs["number"]), *runs.span())
     for name in ("worker_rate", "workers", "save_steps", "steps"):
@@ -491,6 +495,10 @@ def _gpus(draft: Draft) -> None:
             draft.add(name, one.count, one.start, one.end)
     if counted:
         draft.add("nodes", *counted)
+    if grid := matching("grid").search(draft.utterance.text):
+        draft.values.pop("gpus", None)
+        draft.set("nodes", int(grid["nodes"]), *grid.span())
+        draft.set("each", int(grid["each"]), *grid.span())
     sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit in GIGABYTES and draft.is_free(m.start, m.end)]
     for one_size in sizes:
         text, gb = draft.utterance.text, float(one_size.value) * GIGABYTES[one_size.unit]
@@ -614,8 +622,8 @@ def _times(draft: Draft) -> None:
 
 
 def _of_model(draft: Draft, one: Mention) -> bool:
-    """`124M` beside a model is its size, no minutes."""
-    return "model" in draft.values and re.fullmatch(r"\d{2,4}\s?M", one.text) is not None
+    """`124M` is a model's size or a number of sequences, no minutes."""
+    return re.fullmatch(r"\d{1,4}\s?M", one.text) is not None
 
 
 def _pixels(draft: Draft) -> None:
@@ -668,6 +676,10 @@ def _settle(draft: Draft) -> None:
     if "pace_s" in values and not values.get("pace_gpus"):
         paced = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
         values.update({name: value for name, value in paced.items() if value})
+    if values.get("pace_gpus") and not (values.get("gpus") or values.get("nodes")):  # `2 min on 2 GPUs. ok with 4?`
+        others = [m for m in matching("bare").finditer(draft.utterance.text) if draft.is_free(*m.span(1))]
+        if len(others) == 1:
+            draft.set("gpus", int(others[0][1]), *others[0].span(1))
     _settle_aim(draft)
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
     if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
