@@ -50,7 +50,7 @@ USED: dict[str, frozenset[str]] = {
     "fit": WAY | BUDGET | _fields("measured_gb speed"),
     "choice": WAY | _fields("tokens samples epochs steps"),
     "largest": WAY,
-    "serve": PLACE | _fields("sequence precision users strategy tensor"),
+    "serve": PLACE | _fields("sequence precision or_precisions users strategy tensor"),
 }
 ALONE = {
     "epochs": "epochs count with a number of samples or tokens",

@@ -258,8 +258,8 @@ def planned(ask: Ask, question: ResourceQuestion) -> Document:
 
 def says_training(ask: Ask, question: ResourceQuestion) -> bool:
     """Whether a message, or the one before it, says anything by which a model is trained and not only kept."""
-    told = (question.task, question.strategy, question.optimizer, question.micro_batch, question.global_batch,
-            question.tokens, question.recompute, question.offload, ask.resources)  # fmt: skip
+    said = ("task", "strategy", "optimizer", "micro_batch", "global_batch", "tokens", "recompute", "offload")
+    told = (question.aim not in (None, "fit", "memory", "nodes"), ask.resources, *map(question.said().get, said))
     return any(told) or pattern("quantities", "trains").search(ask.text) is not None
 
 

@@ -423,7 +423,12 @@ def speed_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpti
 
 
 def mine_line(question: ResourceQuestion) -> str:
-    """That the person's own machines are weighed and no others; empty where they are not."""
+    """That a machine which was named is not known, or that the person's own are weighed and no others; else empty."""
+    known = [name for name in question.machines if catalogue().find(name)]
+    if question.machines and not known:
+        card = "the GPU that was named" if question.gpu or question.gpu_gb else "usual GPUs"
+        name = question.machines[0].title()
+        return f"**Of {name} I have no facts**, so this is for {card}: say its GPU and memory, and how many a node has."
     if not question.mine:
         return ""
     titles = ", ".join(c.title for name in question.machines if (c := catalogue().find(name)))

@@ -192,6 +192,11 @@ def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[st
         (("128 nodes of frontier fail every 12 h, a save takes 4 min. how often to save?", "and on 256 nodes?"),
          "on 2048 GPUs (256 nodes) of Frontier"),
         (("TP 4 on 6 H100 for a 13B?",), "6 GPUs do not divide by 4"),
+        (("combien de nœuds d'Adastra pour un 7B ?",), "Of Adastra I have no facts"),
+        (("quiero servir un 8B a 200 usuarios con 16k de contexto en una A100 de 40GB, ¿cabe?",), "not 200"),
+        (("full fine-tune of 30B on 2 DGX A100 (8x80GB), fits?",), "on 16 x A100 80 GB"),
+        (("each node has 4 A100 40GB. 13B with FSDP: how many?",), "13B fits on 16 x A100 40 GB"),
+        (("30B on 16 A100 80GB with ZeRO-3, offload: none. ok?",), "30B fits on 16 x A100 80 GB with ZeRO-3 ("),
         (("можно ли обучить 13B на одной H100?",), "13B does not fit on 1 x H100 80 GB"),
     ],
 )  # fmt: skip

@@ -370,6 +370,7 @@ def _words(draft: Draft) -> None:
         if not draft.is_free(word.start, word.end) or (chats and matching("trains").search(text)):
             continue
         if word.field == "precision" and "precision" in draft.values:
+            draft.words["or_precisions"] = word.text
             draft.values["or_precisions"] = (*draft.values.get("or_precisions", ()), word.value)  # type: ignore[misc]
             draft.taken.append((word.start, word.end))
         elif word.field == "strategy":
@@ -540,7 +541,9 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
         draft.set("gpu", one.model, start, end)
     if one.gb and (one.model or not matching("seen").search(draft.utterance.text[:start])):
         draft.set("gpu_gb", one.gb, start, end)
-    if one.count and (one.is_nodes or one.gb or not EACH.match(draft.utterance.text[end:])):
+    if one.count and not one.is_nodes and matching("node_has").search(draft.utterance.text[:start]):
+        draft.set("each", one.count, start, end)
+    elif one.count and (one.is_nodes or one.gb or not EACH.match(draft.utterance.text[end:])):
         draft.set("nodes" if one.is_nodes else "gpus", one.count, start, end)
     elif one.count:
         draft.set("each", one.count, start, end)
