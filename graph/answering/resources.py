@@ -218,6 +218,8 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
         jobs = math.ceil(question.hours / (question.job_h - (question.start_h or 0.0)))
         many = f"**{jobs} jobs of {question.job_h:g} h are {question.hours:g} h**, about {math.ceil(1.1 * jobs)} with"
         return write_document(f"{many} restarts: each saves before its limit and goes on from the newest checkpoint.")
+    if model is None and not clusters and question.nodes and question.hours and question.node_hours:
+        return write_document(*price_lines(question))
     if model is None and clusters and question.nodes and question.hours and not question.task:
         return with_unused(ask, question, tell_limits(clusters[0], question), "limits")
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
@@ -454,6 +456,15 @@ def queue_words(
     )
     chain = f"Else {'; '.join(parts)}, each from the last checkpoint." if parts else ""
     return (told + chain).strip()
+
+
+def price_lines(question: ResourceQuestion) -> list[str]:
+    """Nodes times hours of all runs against the node hours that there are."""
+    nodes, hours, runs = question.nodes or 1, question.hours or 0.0, question.runs or 1
+    price, there = nodes * hours * runs, question.node_hours or 0.0
+    times = f"{runs} x " if runs > 1 else ""
+    verdict = f"Yes, {there - price:,.4g} are left" if price <= there else f"No, {price - there:,.4g} are missing"
+    return [f"**{verdict}: {times}{nodes} nodes x {hours:g} h = {price:,.4g} node hours** of {there:,.4g}.", RESERVE]
 
 
 def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:

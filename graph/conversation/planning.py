@@ -79,6 +79,8 @@ def is_whole(turn: TurnContext) -> bool:
         with_gpu = (said.gpu or said.gpu_gb or said.gpus) and not said.machines and MACHINES.search(turn.words)
         alone = (said.aim == "largest" and place) or (said.aim == "network" and said.machines and said.sequence)
         of_limits = (said.machines or said.job_h) and said.hours and not named_work(turn)
+        if said.nodes and said.hours and said.node_hours and not named_work(turn):
+            return True
         if of_limits and (said.aim == "jobs" or (said.aim in ("fit", None) and said.nodes)):
             return True
         return bool(with_gpu or alone) and (not elsewhere or bool(with_gpu and said.hours))

@@ -192,6 +192,8 @@ def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[st
         (("128 nodes of frontier fail every 12 h, a save takes 4 min. how often to save?", "and on 256 nodes?"),
          "on 2048 GPUs (256 nodes) of Frontier"),
         (("TP 4 on 6 H100 for a 13B?",), "6 GPUs do not divide by 4"),
+        (("llama 8b lora, batch size 2, seq 8192 a100 80, will it run out of memory?",), "on 1 x A100 80 GB"),
+        (("4 jobs, each 6 h on 5 nodes: are 150 node hours enough?",), "Yes, 30 are left: 4 x 5 nodes x 6 h = 120"),
         (("combien de nœuds d'Adastra pour un 7B ?",), "Of Adastra I have no facts"),
         (("quiero servir un 8B a 200 usuarios con 16k de contexto en una A100 de 40GB, ¿cabe?",), "not 200"),
         (("full fine-tune of 30B on 2 DGX A100 (8x80GB), fits?",), "on 16 x A100 80 GB"),

@@ -478,7 +478,7 @@ def named_shape(text: str) -> tuple[str, int, int] | None:
 
 def _gpus(draft: Draft) -> None:
     """The GPU that is named with its memory and number, nodes by a word, and what the person saw a job take."""
-    words, nodes = list(find_gpu_words(draft.utterance)), count_nodes(draft.utterance)
+    words, nodes = [own_count(draft, one) for one in find_gpu_words(draft.utterance)], count_nodes(draft.utterance)
     counted = nodes if nodes and draft.is_free(*nodes[1:]) else None
     measured = [one for one in words if "pace_s" in draft.values and not draft.is_free(one.start, one.end)]
     words = [one for one in words if one not in measured]
@@ -519,6 +519,13 @@ def _gpus(draft: Draft) -> None:
         )
         if seen or _is_card(draft, gb, text[one_size.end :]):
             draft.add("measured_gb" if seen else "gpu_gb", gb, one_size.start, one_size.end)
+
+
+def own_count(draft: Draft, one: GpuWords) -> GpuWords:
+    """Without a number that is another amount's: `seq 8192 A100` counts no GPUs."""
+    sizes = (m for m in draft.utterance.of_kind("Quantity") if m.unit in ("sequence", *TOLD) and m.start < one.start)
+    other = next((m for m in sizes if one.start < m.end < one.end), None)
+    return replace(one, start=other.end, count=None) if other and one.count else one
 
 
 def _is_card(draft: Draft, gb: float, behind: str) -> bool:
