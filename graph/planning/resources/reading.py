@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +32,8 @@ NODES = re.compile(rf"(?i)\b{NODE}\b")
 STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
 # Fewer tokens than this are the length of a sequence: nobody trains on so few.
 FEW_TOKENS = 1_000_000
+# Nobody lets choose from more places.
+MOST_PLACES = 8
 # Aims whose words, beside a quota and saves, ask whether it holds them.
 OF_ROOM = (None, "fit", "hours", "saves")
 LENGTHS = frozenset(1 << power for power in range(9, 21))
@@ -127,7 +130,8 @@ def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
     """What a message lets choose from, each with its own number or method: `2 nodes of X or 8 of Y`, `LoRA or QLoRA`;
     empty where there are not several."""
     text, found, at = utterance.text, [], 0
-    for stop in [*matching("alternative").finditer(text), None]:
+    stops = list(islice(matching("alternative").finditer(text), MOST_PLACES + 1))
+    for stop in [*stops, None] if len(stops) <= MOST_PLACES else ():
         end = stop.start() if stop else len(text)
         inside = tuple(one for one in utterance.mentions if at <= one.start and one.end <= end)
         said = read_question(replace(utterance, text=blanked(text, [(0, at), (end, len(text))]), mentions=inside))
