@@ -22,7 +22,7 @@ from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.settings import Settings, holds, settings_of_log, settings_of_text, steps_of
-from graph.debugging.steps import MOST, always, fill, own_words, steps
+from graph.debugging.steps import HEADING, MOST, always, fill, own_words, steps, with_more
 from graph.debugging.texts import Look, marked_as_log
 from graph.debugging.together import read_together, silent
 from graph.debugging.trouble import FEWEST
@@ -171,9 +171,9 @@ def named(event: Event) -> Signature | None:
 
 
 def _told_below(event: Event) -> str:
-    """The line below one that ends in a colon and says nothing itself (`Error in f(x) :`)."""
+    """The line below one that is a heading and says nothing itself (`Error in f(x) :`)."""
     below = event.beside.rpartition("\n")[2]
-    return message(printable(below))[0].strip() if event.error is None and event.text.rstrip().endswith(":") else ""
+    return message(printable(below))[0].strip() if event.error is None and HEADING.search(event.text) else ""
 
 
 def _as_worded(event: Event, cause: str) -> Signature | None:
@@ -269,7 +269,8 @@ def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[
         why = f"the line is only a {advised.level} message"
         rivals = (Considered(advised.signature.cause, why, _shown(advised)), *rivals)
     here = settings_of_text([e.text for e in shown], scan)
-    seen = [*(own_words(shown[0].text) if shown and found.cause == "unknown" else ()), *steps_of(told, here, here)]
+    first = [with_more(e.text, e.line, scan.tails.get(e.file)) for e in shown[:1] if found.cause != "user-code"]
+    seen = [*(step for text in first for step in own_words(text)), *steps_of(told, here, here)]
     captured = {"frame": shown[0].text} if shown and found.cause == "user-code" else {}
     filled = [fill(step, captured) for step in (*seen, *always(told), *told.fix) if holds(step, here)]
     return Diagnosis(

@@ -19,7 +19,8 @@ from graph.debugging.log import message, printable
 from graph.debugging.rejected import facts_of_arguments
 from knowledge.data_file import read_data
 
-SIZE = r"(?P<{}>[\d.]+ ?[KMGT]i?B)"
+NUMBER = r"\d+(?:\.\d+)?"
+SIZE = rf"(?P<{{}}>{NUMBER} ?[KMGT]i?B)"
 # Read from the line that tells the cause, and from what else speaks for the same cause; from all that was found and
 # from the end of the log; from the lines of its start that tell what was asked for.
 OF_LINE, OF_LOG, OF_START = (
@@ -27,7 +28,8 @@ OF_LINE, OF_LOG, OF_START = (
     for patterns in read_data(Path(__file__).with_suffix(".yaml")).values()
 )
 SEQUENCE = re.compile(
-    rb"[Rr]ank (?P<rank>\d{1,6})\]?.{0,200}?(?:SeqNum=(?P<seq>\d+)|last completed (?:NCCL )?work: (?P<done>\d+))"
+    rb"[Rr]ank (?P<rank>\d{1,6})\]?.{0,200}?"
+    rb"(?:SeqNum=(?P<seq>\d{1,18})|last completed (?:NCCL )?work: (?P<done>\d{1,18}))"
 )
 # Nodes that the launcher, or a library at work there, names in the end of a log. More than a few are the whole job.
 ON_NODE = re.compile(
@@ -56,18 +58,22 @@ MOST_APART = 1000
 FIRST = 8
 # A larger count of memory without a unit is one of bytes.
 LARGEST_KB = 1_000_000_000
+# A longer fact is no number and no name.
+LONGEST_FACT = 200
 # What of a source line is quoted in a step.
 LONGEST_SOURCE = 100
 # A job printed its progress steadily, and then nothing for so many seconds and so many times its usual pause: it hung.
 STOOD_STILL, TIMES_USUAL, FEWEST_TIMES = 1200, 20, 4
 # The time of a step and that of its data, as image trainings print both; most of it is waiting from here on.
-LOADING = re.compile(r"(?i)\btime[ :=]+(?P<time>[\d.]+)\b.{0,40}?\bdata(?:[ _]time)?[ :=]+(?P<data>[\d.]+)\b")
+LOADING = re.compile(rf"(?i)\btime[ :=]+(?P<time>{NUMBER})\b.{{0,40}}?\bdata(?:[ _]time)?[ :=]+(?P<data>{NUMBER})\b")
 MOSTLY = 0.6
 # What LSF reports below a job's output; a program that waits uses far less time of the processors than passes.
-BUSY, RAN = re.compile(r"CPU time :\s{1,40}([\d.]+) sec"), re.compile(r"Run time :\s{1,40}([\d.]+) sec")
+BUSY, RAN = (re.compile(rf"{name} time :\s{{1,40}}({NUMBER}) sec") for name in ("CPU", "Run"))
 AT_WORK = 0.7
 # No count of heads, layers or samples that people divide is larger.
 LARGEST_WHOLE = 1_000_000
+# Less of a GPU holds no model.
+LEAST_SHARE = 0.1
 # No layer is split over more GPUs than this.
 MOST_PARALLEL = 64
 # A run that would need more than so many times its time is to be continued, not prolonged.
@@ -181,29 +187,35 @@ def divisor(parts: str) -> int:
 
 
 def share_free(found: Mapping[str, str]) -> dict[str, str]:
-    """How much of a GPU's memory is free, as the share that a server may be given; a little is left."""
+    """How much of a GPU's memory is free, as the share that a server may be given; a little is left. Nothing where that
+    is too little for any model."""
     free, total = (re.fullmatch(r"\d+(?:\.\d+)?", found.get(name, "")) for name in ("free", "total"))
     if not free or not total or not 0 < float(free[0]) < float(total[0]):
         return {}
-    return {"share": f"{floor(100 * float(free[0]) / float(total[0]) - 1) / 100:.2f}"}
+    share = floor(100 * float(free[0]) / float(total[0]) - 1) / 100
+    return {"share": f"{share:.2f}"} if share >= LEAST_SHARE else {}
 
 
 def divisors_near(found: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-    """The numbers next to `part` that divide `whole`, as `divides`, where it does not itself; and as `fitting` those
-    that divide the heads of keys and the number of processes too, where the log tells them.
+    """The numbers next to `part` that divide `whole`, as `divides`, where it does not itself; as `fitting` those that
+    divide the heads of keys and the number of processes too, where the log tells them, and `alone` where only 1 does.
 
     known: the facts of the log.
     """
     if not found.get("whole", "").isdigit() or not found.get("part", "").isdigit():
         return {}
     whole, part = int(found["whole"]), int(found["part"])
-    if not 0 < part < whole or whole > LARGEST_WHOLE:
+    if not 0 < whole <= LARGEST_WHOLE or part < 1:
         return {}
-    below = next(n for n in range(part, 0, -1) if whole % n == 0)
-    above = next(n for n in range(part, whole + 1) if whole % n == 0)
-    common = gcd(whole, *(int(known[name]) for name in ("key_heads", "world") if known.get(name, "").isdigit()))
-    fitting = [str(n) for n in range(min(common, MOST_PARALLEL), 1, -1) if common % n == 0]
-    return {"divides": f"{below} or {above}"} | ({"fitting": " or ".join(fitting)} if fitting else {})
+    others = [int(known[name]) for name in ("key_heads", "world") if known.get(name, "").isdigit()]
+    common = gcd(whole, *others)
+    fitting = " or ".join(str(n) for n in range(min(common, MOST_PARALLEL), 1, -1) if common % n == 0)
+    told = {"fitting": fitting} if fitting else {"alone": "1"} if others and common == 1 else {}
+    if part < whole:
+        below = next(n for n in range(part, 0, -1) if whole % n == 0)
+        above = next(n for n in range(part, whole + 1) if whole % n == 0)
+        told["divides"] = f"{below} or {above}"
+    return told
 
 
 def printable_lines(data: bytes) -> list[str]:
@@ -218,7 +230,7 @@ def first_matches(patterns: Iterable[re.Pattern[str]], lines: Iterable[str]) -> 
     for pattern in patterns:
         hit = next((match for line in lines if (match := pattern.search(line))), None)
         for name, value in (hit.groupdict() if hit else {}).items():
-            if value:
+            if value and len(value) <= LONGEST_FACT:
                 found.setdefault(name.rstrip("0123456789"), value.strip())
     return found
 
@@ -350,9 +362,10 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
         more["last_class"] = str(int(found["classes"]) - 1)
     memory = found.get("memory") or found.get("limit")
     if memory and (size := re.match(r"(\d+)(?:\.\d+)?(\D*)$", memory)):
-        more["ask_memory"] = f"{max(int(size[1]) * 2, _and_a_quarter(found.get('used', ''), size[2]))}{size[2].strip()}"
+        ask = max(int(size[1]) * 2, _and_a_quarter(found.get("used", ""), size[2]))
+        more["ask_memory"] = f"{ask}{size[2].strip()}"
         if size[2] == "kb" or (not size[2] and int(size[1]) > LARGEST_KB):
-            more["ask_size"] = f"{int(size[1]) * 2 // (1024**2 if size[2] else 1024**3)} GB"
+            more["ask_size"] = f"{-(-ask // (1024**2 if size[2] else 1024**3))} GB"
     return more
 
 
@@ -378,7 +391,7 @@ def clock_time(total: int) -> str:
 
 def bytes_of(text: str) -> float:
     """The bytes of `2.00 GiB`; units of 1000 and 1024 are taken as one."""
-    found = re.match(r"([\d.]+) ?([KMGT]?)", text)
+    found = re.match(rf"({NUMBER}) ?([KMGT]?)", text)
     return float(found[1]) * 1024 ** " KMGT".index(found[2] or " ") if found else 0.0
 
 

@@ -95,7 +95,8 @@ def _left_behind(event: Event, bad: list[Event], causes: Mapping[str, Cause]) ->
     if told.group not in COMPLAINING and event.level != "warning":
         return False
     follows = (event.signature.cause, *told.explains, *FOLLOWS)
-    if COMMAND.match(event.text) and any(e.signature.cause in FROM_OUTSIDE and e.order > event.order for e in bad):
+    missed = told.id == "env-file-missing" and COMMAND.match(event.text)
+    if missed and any(e.signature.cause in FROM_OUTSIDE and e.order > event.order for e in bad):
         return True
     if any(0 < _begins(e) - event.last_line < APART and not e.level and weight(e) >= EFFECT for e in bad):
         return False  # the next complaint belongs to it

@@ -34,7 +34,8 @@ STANDARD = re.compile(
 
 # Scripts that a site runs before and after the job's own commands.
 SITE_SCRIPT = re.compile(
-    r"^/etc/|^/usr/(?:libexec|share)/|/(?:easybuild|lmod|modulefiles|profile\.d|[\w.-]*(?:prolog|epilog)[\w.-]*)/"
+    r"^/etc/|^/usr/libexec/|^/(?:usr|opt|var|cm|apps?|sw|cvmfs)/(?:[^/]+/){0,4}?"
+    r"(?:lmod|easybuild/hooks|modulefiles|profile\.d|[\w.-]*(?:prolog|epilog)(?:ue)?(?:\.d)?)/"
 )
 
 

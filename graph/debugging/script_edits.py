@@ -374,7 +374,7 @@ def before_launch(case: FailedScript, line: str) -> str:
 
 def size(text: str) -> float:
     """A size such as `1.96 GiB` in GiB; 0 where it is none."""
-    found = re.fullmatch(r"\s*([\d.]+)\s*([KMGT])i?B\s*", text)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B\s*", text)
     powers = {"K": -2, "M": -1, "G": 0, "T": 1}
     return float(found[1]) * 1024.0 ** powers[found[2]] if found else 0.0
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.facts import divisors_near, share_free
-from graph.debugging.log import printable
+from graph.debugging.log import message, printable
 from graph.debugging.secrets import masked
 from graph.debugging.settings import Settings, holds, steps_of
+from graph.debugging.trouble import Tail
 from knowledge.signatures.loader import Cause, SpecificStep, library
 
 NAME = re.compile(r"\{(\w+)\}")
@@ -22,6 +23,13 @@ OPTIONAL = re.compile(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]")
 MOST_CERTAIN, MOST = 2, 3
 # So many lines before and after the telling one may hold the reason that it does not name itself.
 BEFORE, AFTER = 10, 20
+# What stands above a message: `Fatal error:`, `ERROR IN FILE x.f90 LINE: 7`.
+HEADING = re.compile(r"(?i)(?::|\bline:? +\d+)\s*$")
+# So many lines of a message that goes on, and what such a line is not: blank, a rule, a frame, another program's word;
+# below a line that is no heading one is set in and begins small.
+MOST_BELOW, LONGEST_LINE = 6, 400
+PARAGRAPH = re.compile(r"(?!#?\d+ |at |\[\d|\w+(?:\[\d+\])?: (?:error|fatal|task))\W{0,3}\w")
+SMALL = re.compile(r"\s+(?![\w./-]+(?:\[\d+\])?: )[a-z]")
 # Whose messages are written for the person who reads them, and often say what to do.
 OF_A_PROGRAM = ("framework", "user", "none")
 LONGEST_REMEDY = 240
@@ -31,18 +39,21 @@ OF_WORK = ("work", "program")
 OF_WORDS = "user-code"
 # How the ids begin of signatures that a site has accepted: what cured it there comes first.
 OF_SITE = "site-"
-SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`'\"(])|(?<=[:,])\s+(?=(?:please )?(?:use|set|try) )")
+SENTENCE = re.compile(
+    r"(?<=[.!?;])\s+(?=[A-Z`'\"(])|(?<=[:,])\s+(?=(?:please )?(?:use|set|try|increase|reduce|raise|lower) )"
+    r"|\s+(?=[Pp]lease [a-z])"
+)
 ORDERED = re.compile(
     r"(?i)^(?:(?:please|then|so|to \w+ (?:this|it|that)[\w ]*,?|if [^,]{1,90},|you (?:should|must|can|need to|may)"
     r"|consider|make sure(?: to)?) )*(?:please|try|use|set|run|make sure|consider|check|ensure|install|pass|specify|add"
-    r"|increase|reduce|decrease|lower|raise|disable|enable|upgrade|downgrade|update|call|provide|convert|remove)\b"
+    r"|change|rerun|rebuild|recompile|increase|reduce|decrease|lower|raise|disable|enable|upgrade|downgrade|update|call|provide|convert|remove)\b"
 )
 # What speaks to the authors of a program, only points elsewhere, or is no advice to hand on from a log.
 NO_REMEDY = re.compile(
     r"(?i)\b(?:report|file a|issue|bug|trace|traceback|stack ?trace|HYDRA_FULL_ERROR)\b"
     r"|\b(?:curl|wget|sudo|eval|chmod)\b|\brm -|\bexport \w+="
     r"|\bcheck (?:the|your|that|if|out)\b|\bmore (?:information|details)\b"
-    r"|\|\s*(?:ba)?sh\b|https?://|\b(?:instructions?|assistant|ignore)\b|is deprecated|set but"
+    r"|\|\s*(?:ba)?sh\b|https?://|\b(?:instructions?|assistant|ignore)\b|is deprecated|set but|\braise [\w.]+\("
 )
 SAYS_ITSELF = 'The message itself says what to do: "{}"'
 
@@ -61,8 +72,9 @@ def steps(
 ) -> tuple[str, ...]:
     """The steps for a telling line, the curing one first. own: those of its signature. None that names what is known
     not to be there."""
-    passage = TellingLines(winner.text, around(winner, scan), whole(winner, scan))
-    said = own_remedy(winner.text)
+    text = winner.text if winner.error else with_more(winner.text, winner.line, scan.tails.get(winner.file))
+    passage = TellingLines(text, around(winner, scan), whole(winner, scan))
+    said = own_remedy(text)
     names = {**names, "said": said} if said else names
     kept = [fill(step, names) for step in own if holds(step, here)]
     if kept and (winner.settled or winner.signature.id.startswith(OF_SITE)):
@@ -75,9 +87,9 @@ def steps(
     if not (certain or kept) and told.group in OF_A_PROGRAM:
         certain = certain_steps(telling(library().causes[OF_WORDS]), passage, names, here)
     if not (certain or kept):
-        kept = general_steps(winner.text, told, names, here)
+        kept = general_steps(text, told, names, here)
     elif told.group == "gpu" and not any(one.line or one.near or one.log for one, _ in certain) and not kept:
-        kept = general_steps(winner.text, told, names, here)[1:]
+        kept = general_steps(text, told, names, here)[1:]
     return tuple(dict.fromkeys(filter(None, (*(step for _, step in certain), *kept))))[:MOST]
 
 
@@ -130,6 +142,21 @@ def general_steps(text: str, told: Cause, names: Mapping[str, str], here: Settin
 def always(told: Cause) -> list[str]:
     """The cause's own steps that ask for no fact and no words of a line."""
     return [one.step for one in told.specific if not (one.line or one.near or one.log) and not NAME.search(one.step)]
+
+
+def with_more(text: str, line: int, tail: Tail | None) -> str:
+    """A line, of that number, with what its message goes on with below: all of the paragraph under a heading (`Fatal
+    error:`), else lines that are set in and begin small; a line that begins large begins a sentence."""
+    if tail is None or line < tail.first_line:
+        return text
+    heading, at = HEADING.search(text) is not None, line - tail.first_line + 1
+    for below in tail.data.split(b"\n")[at : at + MOST_BELOW]:
+        shown = message(below[:LONGEST_LINE].decode("utf-8", "replace"))[0]
+        more = printable(shown).strip()
+        if not PARAGRAPH.match(more) or not (heading or SMALL.match(shown)):
+            break
+        text += f" {more}" if more[0].islower() or text.rstrip().endswith((":", ".")) else f". {more}"
+    return text
 
 
 def around(winner: Event, scan: Scan) -> str:

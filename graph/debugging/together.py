@@ -242,11 +242,12 @@ def _script_not_read(events: Sequence[Event]) -> None:
 
 def _not_built(events: Sequence[Event]) -> None:
     """What make failed to build is not there afterwards: the build is to be mended, no path."""
-    targets = {found[1].rpartition("/")[2]: e for e in events if (found := MAKE_FAILED.search(e.text[:LONGEST]))}
+    failed = [(found[1].removeprefix("./"), e) for e in events if (found := MAKE_FAILED.search(e.text[:LONGEST]))]
+    targets = {name.rpartition("/")[2]: (f"/{name}", e) for name, e in failed}
     for event in events:
         missing = not_there(event.text) if targets else ""
-        built = targets.get(missing.rpartition("/")[2])
-        if missing and built is not None and built.order < event.order:
+        name, built = targets.get(missing.rpartition("/")[2], ("", None))
+        if built is not None and f"/{missing}".endswith(name) and built.order < event.order:
             _settle(built, built.signature.cause, NOT_BUILT.format(name=missing), BUILD_FIX)
             built.signature = replace(built.signature, strength=max(built.signature.strength, BUILT))
             event.signature = replace(event.signature, kind="effect", strength=AFTER_CRASH)

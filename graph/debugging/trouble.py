@@ -89,8 +89,8 @@ COUNTED = re.compile(
     r"|File \"|\.py:\d|warn|^\s*\||^\s*\[\d+\]:?\s*$"
 )
 # What LSF reports of a job's memory.
-PEAK = re.compile(rb"Max Memory :\s+([\d.]+) (\w+)")
-REQUESTED, ALL_OF = re.compile(rb"Total Requested Memory :\s+([\d.]+) (\w+)"), 0.98
+PEAK = re.compile(rb"Max Memory :\s+(\d+(?:\.\d+)?) (\w+)")
+REQUESTED, ALL_OF = re.compile(rb"Total Requested Memory :\s+(\d+(?:\.\d+)?) (\w+)"), 0.98
 # A shape of line counts up when it came so often, and one of its first few numbers is nearly always higher.
 OFTEN, RISING, FEW = 5, 0.8, 3
 
@@ -115,13 +115,13 @@ class Trouble:
 
 LOSS = re.compile(
     rb"(?i)\b(?:loss|verlust|perte|p\xc3\xa9rdida|perdita)"
-    rb"[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b"
+    rb"[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?([-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?|[-+]?inf)\b"
 )
 LOST = re.compile(rb"(?i)\b(?:loss|grad(?:ient)?[ _]?norm)[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?[-+]?nan\b")
 # DeepSpeed's word that a step was thrown away. A scale begins high and falls in the first steps, which is
 # as it should be; so often in a row and so low it tells that no step is taken any more.
 OVERFLOW = re.compile(
-    rb"OVERFLOW!.{0,60}?[Aa]ttempted loss scale: [\d.]+, (?:but hysteresis.{0,40}|reducing to) ?([\d.]+)"
+    rb"OVERFLOW!.{0,60}?[Aa]ttempted loss scale: [\d.]+, (?:but hysteresis.{0,40}|reducing to) ?(\d+(?:\.\d+)?)"
 )
 OVERFLOWS, SMALL_SCALE, STEPS_EACH = 4, 64, 3
 # So many last lines of progress without a number: no longer a step that a loss scaler skipped.

@@ -158,7 +158,7 @@ def _own_words(scan: Scan, choice: ChosenEvent, use: Matcher, failed: bool) -> _
     for file, tail in scan.tails.items():
         told = (t for t in troubles(tail, use) if failed or not _long_ago(t.line, scan, file))
         found += [_Said(t.line, t.text, t.rank, t.score, file) for t in told if t.score >= TOLD_FAILED]
-    return max(found, key=lambda t: (t.score, -t.line), default=None)
+    return max(found, key=lambda t: (failed and cause_by_words(t.text) != "", t.score, -t.line), default=None)
 
 
 def _last_words(scan: Scan, use: Matcher) -> UnexplainedFinding | None:

@@ -28,7 +28,7 @@ INSTEAD = re.compile(
     r"(?i)[,;:.)(-] ?(?:so |will |we |now |but )*(?:start(?:ing)? from (?:scratch|step 0|the beginning)"
     r"|us(?:e|ing) (?:the )?defaults?|fall(?:ing)? back (?:to|on)|continu(?:e|ing) (?:without|anyway)|skipping)\b"
     # "..., halving": the last words tell what is done next; an end is no such thing.
-    r"|, (?!(?:exit|abort|terminat|stopp|quit|giv|kill|shutt|fail|dy|caus|rais)ing\b)[a-z]+ing(?: [\w ]{1,40})?[.!]?$"
+    r"|, (?!(?:exit|abort|terminat|stopp|quit|giv|kill|shutt|fail|dy|caus|rais)ing\b)[a-z]+ing(?: [\w .]{1,40})?!?$"
 )
 
 

@@ -26,6 +26,11 @@ CLEAR, WORDS_SHARE = 0.8, 0.5
 # signature knew. Where nothing else tells, half of them is enough.
 PLAIN, LIKELY = 0.6, 0.45
 MOST_WORDS = 60
+# What a message must speak of, or a guess from its other words would send a person elsewhere.
+SPEAKS_OF = {
+    "gpu-not-visible": re.compile(r"(?i)\bgpu|cuda|nvidia|nvml|\bhip|rocm|sycl|\bxpu|accelerator|opencl"),
+    "fw-checkpoint": re.compile(r"(?i)check-?point|ckpt|weight|state|resum|restor|shard|tensor|pickle|zip|model|key"),
+}
 # The type alone of such an exception tells nothing of the cause.
 BARE_TYPE = re.compile(
     r"^(?:\w+\.)*(?:Runtime|Value|OS|Assertion|Import|Type|Key|Attribute|Index|Name|Environment)?(?:Error|Exception): "
@@ -52,10 +57,10 @@ def likely_cause(message: str) -> tuple[str, float]:
     """The cause that the words speak for most, and its probability; `calm` is a message that tells of no failure."""
     scores = scores_of(message)
     best, chance = most_likely(scores)
-    if chance >= CLEAR or (meaning := meaning_model(MEANING)) is None:
-        return best, chance
-    meant = zip(scores.items(), meaning.logits(plain_text(message)), strict=True)
-    return most_likely({cause: WORDS_SHARE * score + float(more) for (cause, score), more in meant})
+    if chance < CLEAR and (meaning := meaning_model(MEANING)) is not None:
+        meant = zip(scores.items(), meaning.logits(plain_text(message)), strict=True)
+        best, chance = most_likely({cause: WORDS_SHARE * score + float(more) for (cause, score), more in meant})
+    return best, chance if best not in SPEAKS_OF or SPEAKS_OF[best].search(message) else 0.0
 
 
 def scores_of(message: str) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph.debugging.diagnosis import diagnose
-from graph.debugging.facts import clock_time, seconds
+from graph.debugging.facts import LONGEST_FACT, clock_time, divisors_near, seconds, share_free
 from knowledge.signatures.loader import library
 
 FRAME = 'Traceback (most recent call last):\n  File "/scratch/a/train.py", line 3, in f\n    x()\n'
@@ -111,3 +111,74 @@ def test_specific_steps_name_known_causes_and_compile() -> None:
 def test_times_are_read_and_written() -> None:
     assert seconds("1 day, 2:03:04") == 93_784 and seconds("03:04") == 184
     assert clock_time(93_784) == "26:03:04"
+
+
+OVER_TIME = "slurmstepd: error: *** JOB 31 ON c4 CANCELLED AT 2026-05-01T00:00:01 DUE TO TIME LIMIT ***\n"
+
+TAKEN = "slurmstepd: error: *** JOB 31 ON c4 CANCELLED AT 2026-05-01T00:00:01 DUE TO PREEMPTION ***\n"
+
+DOTTED = (
+    "TERM_RUNLIMIT: job killed\n    CPU time :       ... sec.\n    Run time :       60..1 sec.\n",
+    "step 1 loss: 1.5\nloss: 1.2.3\nloss 0...\nloss 4..\n",
+    "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 4, reducing to 2..1\n" * 8,
+    "TERM_MEMLIMIT: job killed\n Max Memory :   1..2 MB\n Total Requested Memory : 1..2 MB\nExited with exit code 1\n",
+    "".join(f"[{n}] time: 1.2.3 data: 0.9.9\n" for n in range(8)) + OVER_TIME,
+    "CUDA out of memory. Tried to allocate .. GiB. of which . GiB is free. Process 7 has 1.. GiB memory in use; "
+    "this process has . GiB\n",
+)
+
+
+@pytest.mark.parametrize("log", DOTTED)
+def test_dots_where_a_number_is_expected_end_nothing(log: str) -> None:
+    assert diagnose(f"working\n{log}").cause
+
+
+@pytest.mark.parametrize("fact", ["step 1/{}", "--mem={}", "world size: {}", "batch_size: {}", "SeqNum={}"])
+def test_a_number_of_thousands_of_digits_is_no_fact(fact: str) -> None:
+    line = fact.format("9" * 5000)
+    for end in (OVER_TIME, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"):
+        assert all(len(value) <= LONGEST_FACT for _, value in diagnose(f"{line}\n[Rank 1] {line}\n{end}").facts)
+
+
+@pytest.mark.parametrize(
+    ("whole", "part", "known", "told"),
+    [
+        ("8", "16", {}, {"fitting": "8 or 4 or 2"}),
+        ("3000000", "7", {}, {}),
+        ("12", "5", {"world": "10"}, {"fitting": "2", "divides": "4 or 6"}),
+        ("32", "7", {"world": "7"}, {"alone": "1", "divides": "4 or 8"}),
+        ("7", "2", {}, {"fitting": "7", "divides": "1 or 7"}),
+    ],
+)
+def test_parallel_sizes_are_ruled_out_only_by_what_is_known(
+    whole: str, part: str, known: dict[str, str], told: dict[str, str]
+) -> None:
+    assert divisors_near({"whole": whole, "part": part}, known) == told
+
+
+def test_a_server_is_given_no_share_of_a_full_gpu() -> None:
+    assert share_free({"free": "0.30", "total": "79.10"}) == {}
+    assert share_free({"free": "40.0", "total": "80.0"}) == {"share": "0.49"}
+
+
+@pytest.mark.parametrize(
+    ("log", "asked"),
+    [
+        ("=>> PBS: job killed: mem 1048576kb exceeded limit 1000000kb", "2 GB"),
+        ("=>> PBS: job killed: mem 209715200kb exceeded limit 62914560kb", "250 GB"),
+    ],
+)
+def test_more_memory_is_asked_than_there_was_and_than_was_used(log: str, asked: str) -> None:
+    assert f"ask for {asked}" in diagnose(log).fix[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("+ srun python fit.py --lr 1 --overwrite", True), ("ignored in the settings: --overwrite", False)],
+)
+def test_a_run_begins_anew_where_its_launch_line_says_so(line: str, told: bool) -> None:
+    assert ("`--overwrite`" in " ".join(diagnose(f"{line}\nstep 1/9 loss 2\n{TAKEN}").fix)) is told
+
+
+def test_a_walltime_is_told_as_the_limit_and_not_as_what_was_used() -> None:
+    assert "(3600)" in diagnose("=>> PBS: job killed: walltime 3633 exceeded limit 3600").says

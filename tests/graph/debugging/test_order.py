@@ -205,3 +205,16 @@ def test_what_the_program_says_it_does_instead_is_no_failure_where_the_run_went_
 
 def test_what_the_program_says_it_does_instead_does_not_save_a_run_that_ends_there() -> None:
     assert diagnose(f"{INSTEAD}\nsrun: error: n1: task 0: Exited with exit code 1\n").cause == "env-file-missing"
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("tar: out/a.tar: Cannot write: No space left on device", "env-disk"),
+        ("cp: cannot stat 'a.txt': No such file or directory", "sched-cancelled"),
+    ],
+)
+def test_a_command_that_missed_a_file_stopped_no_job_and_a_full_disk_may_have(line: str, cause: str) -> None:
+    assert (
+        diagnose(f"{line}\nslurmstepd: error: *** JOB 31 ON c4 CANCELLED AT 2026-05-01T00:00:01 ***\n").cause == cause
+    )

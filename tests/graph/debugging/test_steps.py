@@ -6,7 +6,8 @@ import pytest
 
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.script_edits import all_steps
-from graph.debugging.steps import own_remedy
+from graph.debugging.steps import own_remedy, with_more
+from graph.debugging.trouble import Tail
 from knowledge.signatures.loader import library
 
 PYXIS = "slurmstepd: error: pyxis: container start failed with error code: 1\nslurmstepd: error: pyxis: log file ...\n"
@@ -237,3 +238,47 @@ def test_the_last_checkpoint_is_named_where_steps_followed_on_it(last: str, name
     limit = "slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-03-02T10:09:00 DUE TO TIME LIMIT ***"
     found = diagnose(f"step 39 loss 0.4\nsaved out/checkpoint-40/model.pt\n{last}\n{limit}\n")
     assert ("out/checkpoint-40" in " ".join(found.fix)) == named
+
+
+def test_the_heads_of_a_layer_are_no_parallel_size() -> None:
+    log = (
+        "launch --tensor-parallel-size 2\nValueError: hidden size 768 is not divisible by number of attention heads 7\n"
+    )
+    assert "tensor parallel" not in diagnose(log).fix[0]
+
+
+def test_an_allocation_that_failed_killed_nothing_unless_the_kernel_says_so() -> None:
+    failed = "terminate called after throwing an instance of 'std::bad_alloc'\n"
+    killed = (
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=31.0. Some of the step tasks have been OOM Killed.\n"
+    )
+    assert "nothing was killed" in diagnose(failed).fix[0]
+    assert "nothing was killed" not in " ".join(diagnose(failed + killed).fix)
+    assert "or was given no more" in diagnose(failed).says
+
+
+@pytest.mark.parametrize(
+    ("target", "missing", "built"),
+    [
+        ("bin/solver", "./bin/solver", True),
+        ("solver", "/home/ada/run/solver", True),
+        ("./solver", "./solver", True),
+        ("src/solver", "./other/solver", False),
+    ],
+)
+def test_what_make_did_not_build_is_that_very_file(target: str, missing: str, built: bool) -> None:
+    log = f"make: *** [Makefile:7: {target}] Error 1\njob.sh: line 9: {missing}: No such file or directory\n"
+    assert ("never built" in diagnose(log).says) is built
+
+
+@pytest.mark.parametrize(
+    ("lines", "whole"),
+    [
+        ("Fatal error:\nThe box is\ntoo small\nRaise it\n\nmore", "Fatal error: The box is too small. Raise it"),
+        ("bad bracket\n   please rerun\n   to go on\nstep 2", "bad bracket please rerun to go on"),
+        ("not found\nninja: build stopped", "not found"),
+        ("FATAL CALLED FROM a.f90 LINE:   7\n no forcing\n------", "FATAL CALLED FROM a.f90 LINE:   7 no forcing"),
+    ],
+)
+def test_a_message_goes_on_below_its_heading_and_where_a_line_begins_small(lines: str, whole: str) -> None:
+    assert with_more(lines.partition("\n")[0], 3, Tail(lines.encode(), 3)) == whole

@@ -47,3 +47,25 @@ def test_no_space_for_shared_memory_is_no_full_disk(log: str, cause: str, shared
     found = diagnose(log)
     assert found.cause == cause
     assert ("/dev/shm" in found.fix[0]) is shared
+
+
+@pytest.mark.parametrize(
+    ("file", "own"),
+    [
+        ("/home/ada/easybuild/fit.py", True),
+        ("/scratch/ada/prologue/fit.py", True),
+        ("/usr/share/ada/fit.py", True),
+        ("/opt/apps/easybuild/hooks/node.py", False),
+        ("/usr/local/prolog.d/node.py", False),
+        ("/etc/slurm/check.py", False),
+    ],
+)
+def test_a_script_round_the_job_lies_where_only_the_site_writes(file: str, own: bool) -> None:
+    log = f"Traceback (most recent call last):\n  File \"{file}\", line 4, in <module>\n    f()\nKeyError: 'node'\n"
+    assert (diagnose(log).cause == "user-code") is own
+
+
+def test_a_rust_thread_with_its_number_panics_too() -> None:
+    found = diagnose("thread 'main' (6112) panicked at src/read.rs:9:5:\nindex out of bounds: the len is 3\n")
+    assert (found.cause, found.evidence[1].line) == ("user-code", 2)
+    assert not found.sources  # none is the source of what another language prints
