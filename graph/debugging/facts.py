@@ -17,6 +17,7 @@ from graph.debugging.hosts import host_of, only_host
 from graph.debugging.lines import PROGRESS, STAMP, clock
 from graph.debugging.log import message, printable
 from graph.debugging.rejected import facts_of_arguments
+from graph.debugging.trouble import counting_lines
 from knowledge.data_file import read_data
 
 NUMBER = r"\d+(?:\.\d+)?"
@@ -133,7 +134,8 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
     found |= _of_nodes([*lines, *end]) | _of_epochs(found) | facts_of_arguments(winner.text, unranked(end))
     found |= _of_host(winner, found, "\n".join([*lines, *end])) | _of_stage(winner) | _of_shared_gpu(winner, end)
-    found |= _of_work(winner, end) | _of_silence(winner, tail.data if tail else b"") | _of_loading(winner, end)
+    data, counts = (tail.data, bool(counting_lines(tail))) if tail else (b"", False)
+    found |= _of_work(winner, end, counts) | _of_silence(winner, data) | _of_loading(winner, end)
     if not _crowded_out(found, winner.text):
         found.pop("intruder", None)
     if found.get("holder") in sys.stdlib_module_names:
@@ -244,7 +246,10 @@ def _of_frame(event: Event) -> dict[str, str]:
     if event.error is None:
         return {}
     found = {"exception": f"{event.error.type}: {event.error.text}".rstrip(": ")}
-    if own := event.error.own_frame:
+    own, last = event.error.own_frame, next(reversed(event.error.frames), None)
+    if own and last and not last.own and event.error.text.strip("'\"") not in own.source:
+        found["inside"] = f"{'/'.join(Path(last.file).parts[-2:])}:{last.at}"
+    if own:
         found["frame"] = f"{own.file}:{own.at}"
         found["place"] = found["frame"] + (f" (`{own.source[:LONGEST_SOURCE]}`)" if own.source else "")
     return found
@@ -292,8 +297,9 @@ def _of_silence(winner: Event, data: bytes) -> dict[str, str]:
     return {"silence": clock_time(silent)} if silent > max(STOOD_STILL, TIMES_USUAL * usual) else {}
 
 
-def _of_work(winner: Event, lines: Sequence[str]) -> dict[str, str]:
-    """Of a job that ran out of time and prints no steps: how much the processors worked, as LSF reports it."""
+def _of_work(winner: Event, lines: Sequence[str], counts: bool) -> dict[str, str]:
+    """Of a job that ran out of time and prints no steps: how much the processors worked, as LSF reports it. counts:
+    whether lines of the log's end count something up."""
     if winner.signature.cause != "sched-time-limit" or any(
         PROGRESS.search(line.encode()) and "***" not in line for line in lines
     ):
@@ -302,7 +308,7 @@ def _of_work(winner: Event, lines: Sequence[str]) -> dict[str, str]:
     used, ran = BUSY.search(text), RAN.search(text)
     if used and ran and float(used[1]) > AT_WORK * float(ran[1]):
         return {"worked": f"{float(used[1]):.0f} s of processor time in {float(ran[1]):.0f} s"}
-    return {"no_steps": f"{len(lines)} lines were looked at"}
+    return {} if counts else {"no_steps": f"{len(lines)} lines were looked at"}
 
 
 def _of_loading(winner: Event, lines: Iterable[str]) -> dict[str, str]:
