@@ -83,7 +83,8 @@ class JobRequest:
     (a dependency `afterok` that names no job: each only if the one before ended well);
     spare_nodes: the nodes are tried in pairs first, and so many are asked for beside those that train (0: only tried);
     least_nodes: the job goes on with so many when others die; config_file: the person's own configuration of the
-    framework (Accelerate's YAML, DeepSpeed's JSON), in the place of one written for them; patches: changes of the text that no field holds.
+    framework (Accelerate's YAML, DeepSpeed's JSON), in the place of one written for them; patches: changes of the text
+    that no field holds.
     site_words: what was told of a machine that nobody described.
     """
 

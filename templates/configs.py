@@ -75,10 +75,11 @@ def program_words(plan: LaunchPlan) -> tuple[str, ...]:
 
 def side_files(plan: LaunchPlan) -> tuple[SideFile, ...]:
     files = []
+    launcher_file = plan.framework == "accelerate" and plan.launch.workers == "accelerate"
     own_json = plan.config_file.endswith(".json") or brings_own_config(plan)
     if plan.stage is not None and plan.framework in WITH_JSON and not own_json:
         files.append(SideFile(deepspeed_file(plan), json.dumps(deepspeed_config(plan), indent=2) + "\n"))
-    if plan.framework == "accelerate" and plan.launch.workers == "accelerate" and not plan.config_file.endswith(("yaml", "yml")):
+    if launcher_file and not plan.config_file.endswith(("yaml", "yml")):
         import yaml  # 30 ms that most scripts need not pay
 
         files.append(SideFile(ACCELERATE_FILE, yaml.safe_dump(accelerate_config(plan), sort_keys=False)))
