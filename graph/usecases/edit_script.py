@@ -561,7 +561,7 @@ def ranks_of(script: ReadScript) -> tuple[int, ...]:
 
 
 # A value as a shell takes it: words and quoted pieces side by side; a number may be negative.
-WRITTEN_VALUE = r"(?!-(?![\d.]))(?:[^\s\\'\"|<>;&]|\\.|'[^']*'|\"[^\"]*\")+"
+WRITTEN_VALUE = r"(?!-(?![\d.]))(?:\$\([^()\n]*\)|[^\s\\'\"|<>;&()]|\\.|'[^']*'|\"[^\"]*\")+"
 TOTAL_GPUS = re.compile(r"^(?P<head>#SBATCH\s+(?:--gpus[= ]|-G\s?)(?:[\w.-]+:)?)(?P<total>\d+)\b")
 
 

@@ -64,7 +64,7 @@ def with_word(text: str, option: str, word: str) -> str:
     """The text whose launch gives an option as the word says, in the place where it has it."""
     command = read_script(text).training
     begin = sum(map(len, text.splitlines(keepends=True)[: command.line - 1])) if command else 0
-    held = re.compile(rf"(?<=\s){re.escape(option)}(?:[= ]{WRITTEN_VALUE})?(?=\s|\\|$)").search(text, begin)
+    held = re.compile(rf"(?<=\s){re.escape(option)}(?:[= ]{WRITTEN_VALUE})?(?=[\s)\\]|$)").search(text, begin)
     return f"{text[: held.start()]}{word}{text[held.end() :]}" if held else text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -26,6 +27,13 @@ def put(text: str, *fields: str, machine: str = "") -> Edited:
     for name in dict.fromkeys(one.partition("=")[0] for one in fields):
         now = put_field(now, name, wanted, catalogue().clusters.get(machine), "own.sh")
     return now
+
+
+@pytest.mark.parametrize("last", ["--steps 50", "--steps=50", "--steps $(wc -l <n)"])
+def test_the_last_argument_of_a_list_is_changed_within_it(last: str) -> None:
+    text = f'PROGRAM=(t.py --lr 3 {last})\nsrun -N 1 python "${{PROGRAM[@]}}"\n'
+    now = put(f"#!/bin/bash\n#SBATCH -N 1\n{text}", "argument_edits=--steps=20").text
+    assert re.search(r"PROGRAM=\(t.py --lr 3 --steps[ =]20\)\n", now)
 
 
 RUN = "srun -N 1 --exact python train.py"
