@@ -15,6 +15,7 @@ from graph.conversation.planning import WANTS_SCRIPT
 from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext
 from graph.reading.coverage import content_words, is_held
 from graph.reading.scope import stretch_at
+from graph.reading.wishes.settling import orders_change
 from graph.state import State
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -55,7 +56,8 @@ def may_act(turn: TurnContext, left: Sequence[str] = ()) -> bool:
     asks = any(one.scope == "asked" for one in turn.utterance.clauses)
     if CONDITION.search(turn.words) or (asks and is_weighty(left)):
         return False
-    return wanting >= SURE or (wanting >= RATHER and not left and not marked and not asks)
+    ordered = not marked and not asks and "?" not in turn.words and orders_change(turn.words)
+    return wanting >= SURE or ordered or (wanting >= RATHER and not left and not marked and not asks)
 
 
 def of_another_kind(turn: TurnContext, heard: Understood) -> tuple[str, ...]:

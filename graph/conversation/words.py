@@ -32,6 +32,7 @@ from graph.reading.own_machine import (
 )
 from graph.reading.referring import says_nothing
 from graph.reading.scope import wanted
+from graph.reading.wishes.settling import orders_change
 from graph.state import State, Way
 from graph.undescribed import not_drafted
 from knowledge.cluster import Cluster
@@ -242,7 +243,10 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     heard, of_files = with_files(turn, heard)
     goes = goes_elsewhere(turn, heard)
     states = before is not None and turn.state.get("bundle") is not None and states_change(turn, before, heard)
-    if turn.only_asks and not goes and not states and (not turn.question or heard.request == before):
+    polite = (
+        before is not None and heard.request != before and orders_change(words)
+    )  # an order that is put as a question
+    if turn.only_asks and not goes and not states and not polite and (not turn.question or heard.request == before):
         past = all(one.scope == "past" for one in turn.utterance.clauses)
         kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request
         return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()

@@ -27,7 +27,7 @@ from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_
 from graph.reading.scope import NAMED, wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from graph.reading.wishes.left import left_wishes
-from graph.reading.wishes.settling import settle
+from graph.reading.wishes.settling import orders_change, settle
 from graph.reading.wishes.taking import COMPLETED, TakenWishes, completed, fields_of, further_edits, take_wishes
 from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
@@ -138,7 +138,7 @@ def read_change(text: str, before: JobRequest, options: Sequence[str] | None) ->
     framed = find_frames(text, before).edits  # a time beside a further program is that one's
     read = completed_by(read, before, TakenWishes((), text, () if framed else taken.sizes))
     further = [one for one in further_edits(text, before) if not framed or fields_of([one]).isdisjoint(COMPLETED)]
-    read = completed_by(read, before, TakenWishes(tuple(further), text)) if orders else read
+    read = completed_by(read, before, TakenWishes(tuple(further), text)) if orders or orders_change(text) else read
     return settle(read, before, text) if read.intent in ("generate", "port") else read
 
 

@@ -7,7 +7,6 @@ job's own sizes, and a program that is named beside the present one does not tak
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from knowledge.job_parts import Program
 from knowledge.types import Heard, JobRequest, Understood
 from knowledge.word_lists import word_set
 
+ORDERED = 0.97  # from which a message is an order, whatever else is thought of it
 # How sure a tag of another slot must be to take words from a size.
 OTHER = 0.45
 # Slots that speak of the same thing as a size, or of nothing that a job has.
@@ -30,6 +30,12 @@ BEHIND = re.compile(
     r"|tambi[eé]n|dopo|poi|anche|depois|tamb[eé]m|potem|nast[eę]pnie)\b|потом|затем|после|之后|以后|再|然后|後で",
     re.I,
 )
+
+
+def orders_change(text: str) -> bool:
+    """Whether the tagger is sure that a message orders something of the job that stands."""
+    wishes = read_wishes(text, ("stands",)) if len(text) <= LONGEST else None
+    return wishes is not None and wishes.kind == "do" and wishes.sure >= ORDERED and bool(wishes.spans)
 
 
 def settle(read: Understood, before: JobRequest, text: str) -> Understood:
@@ -87,8 +93,13 @@ def with_own_sizes(read: Understood, was: JobRequest) -> Understood:
         return read
     back: dict[str, Any] = {name: getattr(was, name) for name in (*sized, "strategy")}
     request = replace(now, **back)
-    if added[0] in ("then", "beside"):
-        programs: Sequence[Program] = getattr(now, added[0])
+    programs: tuple[Program, ...] = getattr(now, added[0]) if added[0] in ("then", "beside") else ()
+    lone = programs[-1] if added[0] == "then" and now.gpus_per_node == 1 and "nodes" not in sized else None
+    if lone and not request.container and lone.entry.endswith(".py"):
+        # One process of the batch script: it does not join the ranks that the variables tell of.
+        alone = " ".join(filter(None, ("env -u WORLD_SIZE python", lone.entry, lone.args)))
+        request = replace(request, then=programs[:-1], after=(*now.after, alone))
+    elif programs:
         own: dict[str, Any] = {name: getattr(now, name) for name in ("nodes", "gpus_per_node") if name in sized}
         changed: dict[str, Any] = {added[0]: (*programs[:-1], replace(programs[-1], **own))}
         request = replace(request, **changed)

@@ -18,6 +18,12 @@ from graph.reading.wishes.values import OWN_OPTIONS, SIGNAL, Meant, edits_of
 from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
 
+POLITE = 0.97  # from which a question is an order that is put politely: `can the log go to ..?`
+INQUIRES = re.compile(
+    r"\W*(?:what|why|how|which|who|where|when|is|are|does|do|did|will|should|was|wie|was|warum|welche\w*|wo|wann|pourquoi"
+    r"|comment|quel\w*|est-ce|qu\S+|c[oó]mo|por qu\S+|cu[aá]l\w*|come|perch\S+|quale)\b",
+    re.I,
+)
 LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
 SURE = 0.75  # from which a span is taken, times how sure the order is: of unseen lines 9 of 10 such are right
 ORDERS = 0.5  # probability that the whole orders something
@@ -185,7 +191,8 @@ def least_of_all(slot: str) -> float:
 def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least_of_all) -> list[Span]:
     """The spans that are sure enough, outside of what is asked, told of others, of the past, or only supposed."""
     out = []
-    asked = [(start, end) for start, end in sentences(text) if is_question(text[start:end])]
+    polite = wishes.sure >= POLITE and not INQUIRES.match(text)
+    asked = [(a, b) for a, b in sentences(text) if is_question(text[a:b]) and not polite]
     for span in wishes.spans:
         inside = stretch_at(text, span.start)
         # What is denied is taken away or left alone, never set.
