@@ -16,6 +16,8 @@ NODE_TEST = Path(__file__).parent / "miniapp" / "node_test.py"
 ACCELERATE_FILE = "accelerate.yaml"
 DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config", "--zero", "--zero-stage", "--zero_stage")
 PARALLEL_OPTIONS = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
+# How programs beside Megatron's own call these sizes.
+OWN_SIZES = re.compile(r"--(?:(?:tensor|pipeline)[-_](?:model[-_])?parallel(?:[-_]size)?|[tp]p(?:[-_]size)?)")
 # Where a program's arguments name the file of its own configuration: these alone, or a YAML file that no option takes.
 NAMES_CONFIG = re.compile(r"--(?:yaml[-_]cfg|config(?:[-_](?:file|name|path))?)(?:=|$)")
 WITH_JSON = ("deepspeed", "accelerate", "hf-trainer")
@@ -38,7 +40,7 @@ def brings_own_sizes(plan: LaunchPlan) -> bool:
     return (
         plan.entry == "bash"
         or plan.entry.endswith(".sh")
-        or any(word.split("=")[0] in PARALLEL_OPTIONS for word in plan.args)
+        or any(OWN_SIZES.fullmatch(word.split("=")[0]) for word in plan.args)
     )
 
 

@@ -243,16 +243,15 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     heard, of_files = with_files(turn, heard)
     goes = goes_elsewhere(turn, heard)
     states = before is not None and turn.state.get("bundle") is not None and states_change(turn, before, heard)
-    polite = (
-        before is not None and heard.request != before and orders_change(words)
-    )  # an order that is put as a question
+    scripted = before is not None and turn.state.get("bundle") is not None
+    polite = scripted and heard.request != before and orders_change(words)  # an order that is put as a question
     if turn.only_asks and not goes and not states and not polite and (not turn.question or heard.request == before):
         past = all(one.scope == "past" for one in turn.utterance.clauses)
         kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request
         return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()
     likely = turn.utterance.main.act if heard.intent == "diagnose" and not turn.may_fail else ""
     wanted = turn.act in ASKING and any(one.share(*WANTING) >= SURE for one in turn.utterance.clauses)
-    act = "" if goes or wanted or states else turn.act or likely
+    act = "" if goes or wanted or states or polite else turn.act or likely
     if act in INTENTS and (not turn.question or (act in ("ask", "chat") and heard.request == before)):
         heard = replace(heard, intent=INTENTS[act])
     if heard.intent in ("generate", "port") and adds_to_trouble(turn, heard):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,6 +30,7 @@ from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, b
 from graph.reading.wishes.left import left_wishes
 from graph.reading.wishes.settling import orders_change, settle
 from graph.reading.wishes.taking import COMPLETED, TakenWishes, completed, fields_of, further_edits, take_wishes
+from graph.reading.wishes.values import SIGNAL
 from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
@@ -99,9 +101,34 @@ def read_whole(text: str, before: JobRequest | None, asked: str | None, options:
     read = read_first(text, before) if before is None or before == JobRequest() else read_change(text, before, options)
     if read.intent not in ("generate", "port"):
         return read
+    read = with_signal_named(without_empty(read, before or JobRequest()), before or JobRequest(), text)
     left = apart((*read.left, *left_wishes(text, before, read.request, read.left)))
     held = HeldWords(read.request, ())
     return replace(read, left=tuple(one for one in left if not (says_little(one) or held.says(one))))
+
+
+def without_empty(read: Understood, before: JobRequest) -> Understood:
+    """What was read without arguments that are to be set to nothing, though they have a value: these are named."""
+    args = (before.args or "").split()
+    valued = {name for name, value in itertools.pairwise(args) if name.startswith("-") and not value.startswith("-")}
+    edits = read.request.argument_edits
+    empty = [
+        e for e in edits if e not in before.argument_edits and e.kind == "set" and not e.value and e.name in valued
+    ]
+    kept = tuple(one for one in edits if one not in empty)
+    return replace(
+        read,
+        request=replace(read.request, argument_edits=kept) if empty else read.request,
+        left=(*read.left, *(one.name for one in empty)),
+    )
+
+
+def with_signal_named(read: Understood, before: JobRequest, text: str) -> Understood:
+    """A signal before the limit by the name that the message gives, where it gives one."""
+    signal, names = read.request.signal, {found[1].upper() for found in SIGNAL.finditer(text)}
+    if signal is None or signal == before.signal or len(names) != 1 or signal.name in names:
+        return read
+    return replace(read, request=replace(read.request, signal=replace(signal, name=names.pop())))
 
 
 def says_little(piece: str) -> bool:

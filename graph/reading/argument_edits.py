@@ -24,14 +24,15 @@ from knowledge.types import JobRequest
 OPTION = re.compile(
     r"(?<![\w/.-])(?P<name>--?[A-Za-z](?:[\w.-]*\w)?)"
     r"(?:=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)"
-    r"|\s+(?:(?:from|to|at|in)\s+(?=[~$./]\S*\w))?(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;-][^\s,;]*))?"
+    r"|\s+(?:(?:from|to|at|in|into|be|is)\s+(?=[~$./]\S*\w))?(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;-][^\s,;]*))?"
 )
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>\+{0,2}[a-z]\w*(?:[._]\w+)*)=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)")
 # Words that go on a sentence behind an option, and are no value of it.
 NO_VALUE_WORDS = """
-and also as too please instead with to for on in from at by the it then but or not use add remove drop is of off und
+and also as be too please instead with to for on in from at by the it then but or not use add remove drop is of off und
 auch statt bitte et aussi y también e anche well now again only takes if my pls merci svp por favor noch dazu here there
-away off out back because 改成 改为 设为 换成
+away off out back because przez oraz żeby i na w z pour avec par dans con por para mit auf sowie avant sem com um uma
+за на и в с для через してください ください を に と で 改成 改为 设为 换成
 """
 NO_VALUES = frozenset(NO_VALUE_WORDS.split())
 # The verb before arguments decides what becomes of them, until the next verb.

@@ -47,6 +47,11 @@ VERSION = re.compile(r"v?\d[\w.+-]*")
 OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w.-]*|\+{0,2}[A-Za-z_][\w.]*(?==))(?:[= ]\s*(?P<value>\S.*))?", re.S)
 IMAGE = re.compile(r"\S*(?:[:#]\S+|\.(?:sif|sqsh|simg|toml|img|def)|/\S+)")
 SIGNAL = re.compile(r"\b(?:SIG)?(USR1|USR2|TERM|INT|HUP|CONT)\b", re.I)
+ONE_A_NODE = re.compile(
+    r"\b(?:one|1|single|ein\w*|un\w*) (?:\S+ )?(?:pro[cz]\w*|task\w*|tarea|t[âa]che|rank\w*) "
+    r"(?:per|a|each|on each|pro|par|por|auf jedem) (?:n\w+|knoten)",
+    re.I,
+)
 WATCHES = re.compile(r"monitor|watch|meter|usage|stats|sampler|power|logger", re.I)
 PRECISIONS = {"bf": "bf16", "bfloat": "bf16", "brain": "bf16", "fp8": "fp8", "fp16": "fp16", "half": "fp16"}
 PRECISIONS |= {"float16": "fp16", "fp32": "fp32", "full": "fp32", "float32": "fp32", "single": "fp32"}
@@ -524,6 +529,11 @@ def _switch(field: str, value: Any) -> Callable[[Span, Sequence[Span], int, JobR
     return build
 
 
+def _ranks(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
+    """One process a node, as programs have it that drive all of its devices."""
+    return (Set("processes_per_node", 1, span.text),) if ONE_A_NODE.search(span.text) else ()
+
+
 def _wandb(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
     """Weights & Biases without its server, or with it again."""
     if "=" in span.text:
@@ -564,5 +574,6 @@ OTHERS: Mapping[str, Callable[[Span, Sequence[Span], int, JobRequest], Built]] =
     "shared": _switch("exclusive", False),
     "preflight": _switch("spare_nodes", 0),
     "nccl_debug": _nccl,
+    "rank_setup": _ranks,
     "wandb_offline": _wandb,
 }
