@@ -32,7 +32,7 @@ NO_VALUE_WORDS = """
 and also as be too please instead with to for on in from at by the it then but or not use add remove drop is of off und
 auch statt bitte et aussi y también e anche well now again only takes if my pls merci svp por favor noch dazu here there
 away off out back because przez oraz żeby i na w z pour avec par dans con por para mit auf sowie avant sem com um uma
-за на и в с для через してください ください を に と で 改成 改为 设为 换成
+для через してください ください を に と で 改成 改为 设为 换成
 """
 NO_VALUES = frozenset(NO_VALUE_WORDS.split())
 # The verb before arguments decides what becomes of them, until the next verb.
