@@ -81,7 +81,10 @@ def with_both_programs(read: Understood, was: JobRequest, text: str) -> Understo
     if not both or not BEHIND.search(text) or not was.entry or not now.entry:
         return read
     sizes: dict[str, Any] = {name: getattr(was, name) for name in ("entry", "args", "argument_edits", "strategy")}
-    return replace(read, request=replace(now, **sizes, then=(*now.then, Program(now.entry, now.args))))
+    return replace(
+        read,
+        request=replace(now, **sizes, then=(*now.then, Program(now.entry, None if now.args == was.args else now.args))),
+    )
 
 
 def with_own_sizes(read: Understood, was: JobRequest) -> Understood:
