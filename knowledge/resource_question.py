@@ -39,7 +39,8 @@ class ResourceQuestion:
     a step; queue: a queue or partition; steps: of the optimizer; epochs_done: those that are trained already; kept:
     what of a checkpoint is saved (weights); aim: what is asked; offload: what lies in the node's main memory
     (optimizer, or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a
-    frozen reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
+    frozen reference, an average, several); attention: eager (written out) or flash; learning_rate: one with the batch
+    that it is for; kept_count: checkpoints that are kept; per_job: the hours are those of one job of several; mine: the machines are
     those that the person has."""
 
     aim: Aim | None = None
@@ -70,6 +71,9 @@ class ResourceQuestion:
     recompute: str | None = None
     beside: str | None = None
     loss: str | None = None
+    attention: str | None = None
+    learning_rate: tuple[float, int] | None = None
+    kept_count: int | None = None
     hours: float | None = None
     job_h: float | None = None
     node_hours: float | None = None

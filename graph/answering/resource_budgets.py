@@ -7,10 +7,10 @@ from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device
 from graph.planning.resources.limits import chains, holds
-from graph.planning.resources.options import base_layout, wanted_gpus, ways
+from graph.planning.resources.options import ResourceOption, base_layout, wanted_gpus, ways
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.speed import Range, gpu_hours
-from knowledge.cluster import Cluster
+from knowledge.cluster import Cluster, Queue
 from knowledge.resource_question import ResourceQuestion
 
 
@@ -110,6 +110,25 @@ def _budget(question: ResourceQuestion, device: Device, cluster: Cluster | None)
     return (there, "node hours", float(device.each)) if unit == "node" else (there, f"{device.kind} hours", 1.0)
 
 
+def prices_of(question: ResourceQuestion, option: ResourceOption) -> list[tuple[float, str, Queue]]:
+    """What each queue that takes it charges for an option's hours (for one where the work is not said), with the unit,
+    the least first; of the queue that was named alone, where it takes it. Empty where that is not known."""
+    cluster, fit = option.cluster, option.fit
+    if cluster is None or cluster.charge is None:
+        return []
+    charge, hours, gpus = cluster.charge, option.hours.usual if option.hours else 1.0, fit.layout.gpus
+    part = gpus < fit.device.each
+    found = [one.queue for one in chains(cluster, fit.device.node_type, fit.nodes, hours, gpus, part=part,
+                                         named=question.queue)]  # fmt: skip
+    named = [queue for queue in found if queue.id == question.queue] or found
+    told = []
+    for queue in named:
+        each = fit.device.each if is_whole(queue, cluster) else min(gpus, fit.device.each)
+        if (price := charge.amount(hours, fit.nodes, each, queue.id, fit.device.node_type)) is not None:
+            told.append((price, charge.unit, queue))
+    return sorted(told, key=lambda one: one[0])
+
+
 def site_charge(
     question: ResourceQuestion, cluster: Cluster | None, device: Device, hours: float, gpus: int
 ) -> tuple[float, str] | None:
@@ -118,7 +137,9 @@ def site_charge(
     if cluster is None or cluster.charge is None:
         return None
     nodes, charge = device.nodes_for(gpus), cluster.charge
-    found = chains(cluster, device.node_type, nodes, hours / gpus, gpus, part=gpus < device.each)
+    found = chains(
+        cluster, device.node_type, nodes, hours / gpus, gpus, part=gpus < device.each, named=question.queue
+    )
     queue = next((one.queue for one in found if one.queue.id == question.queue), found[0].queue if found else None)
     if queue is None:
         return None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from graph.answering.ask import Ask
 from graph.answering.machine_compare import compare_machines
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
-from graph.answering.resource_words import option_line
+from graph.answering.resource_budgets import prices_of
+from graph.answering.resource_words import hours_words, option_line, place_words, round_words
 from graph.answering.resources import EVERY, question_of
 from graph.answering.situation import write_document
+from graph.planning.charging import amount as price_in_words
 from graph.planning.queues import plural
+from graph.planning.resources.alternatives import that_fit
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import ResourceOption
@@ -27,6 +31,7 @@ ORDER = {"fits": 0, "tight": 1, "no": 2}
 FEWEST = re.compile(
     r"(?i)\b(?:fewest|least|smallest number of|wenigsten|moins de|menos)\s+(?:nodes|knoten|n(?:oe|œ)uds|nodos)\b"
 )
+BY_NODE_HOURS = re.compile(r"(?i)\bnode[- ]?hours?\b|\bknotenstunden\b")
 # Of one machine its kinds of nodes are weighed.
 BY_KIND = ("fastest", "cheapest")
 THESE = re.compile(r"(?i)\b(?:those|these|them|davon|diesen|ceux|celles|esos|esas|queste|questi)\b")
@@ -62,7 +67,10 @@ def tell_machine(ask: Ask) -> Document | None:
     if not any(option.cluster for option in plan.options):
         return plan.document
     told = write_document(
-        mine_line(question), *_choice_of_machine(plan, not named, FEWEST.search(ask.text) is not None)
+        mine_line(question),
+        *_choice_of_machine(
+            plan, not named, fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
+        ),
     )
     return told + compare_machines(clusters) if clusters else told
 
@@ -118,8 +126,37 @@ def tell_machines_over(said: ResourceQuestion, kinds: list[tuple[Cluster, Device
     return write_document(told, left_out, f"Of {len(catalogue().clusters)} machines.")
 
 
-def _choice_of_machine(plan: ResourcePlan, every: bool, fewest: bool = False) -> list[str | Choices]:
-    """The best way on each machine, those that surely hold it first, by node hours."""
+def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
+    """Orders what surely holds it by what the site charges, the least first, where one site charges all of it, and
+    tells the prices; else leaves the order and tells nothing."""
+    held = [one for one in order if one.fit.verdict == "fits" and one.accepted and one.cluster]
+    prices = {id(one): prices_of(plan.question, one) for one in held}
+    sites = {urlsplit((one.cluster.charge and one.cluster.charge.source) or one.cluster.id).netloc or one.cluster.id
+             for one in held if one.cluster}  # fmt: skip
+    units = {price[0][1] for price in prices.values() if price}
+    if not held or not all(prices.values()) or len(sites) > 1 or len(units) > 1 or units <= {"node hours"}:
+        return []
+    speed = {id(one): 1.0 if one.hours else one.rate.usual if one.rate else 1.0 for one in held}
+    held.sort(key=lambda one: prices[id(one)][0][0] / speed[id(one)])
+    order[:] = [*held, *(one for one in order if id(one) not in prices)]
+    unit, least = units.pop(), held[0]
+    rows = []
+    for one in held[:MOST_MACHINES]:
+        each = ", ".join(f"{price_in_words(price)} {unit} in `{queue.id}`" for price, _, queue in prices[id(one)][:3])
+        pace = "" if one.hours else f" an hour, {round_words(1e9 * prices[id(one)][0][0] / speed[id(one)] / 3600)} for 1 B tokens"
+        time = f", {hours_words(one.hours)}" if one.hours else ""
+        rows.append(f"{place_words(one)}: {each}{pace}{time}")
+    price, _, queue = prices[id(least)][0]
+    ends = f"about {price_in_words(price)} {unit}" if least.hours else f"{price_in_words(price)} {unit} an hour"
+    told = f"**{place_words(least)} in `{queue.id}` costs the least: {ends}**"
+    stopped = " It may be stopped early there: save often and ask for --requeue." if queue.purpose == "preempt" else ""
+    return [f"{told}, of what surely holds it, by what the site charges.{stopped}", f"By price: {'; '.join(rows)}."]
+
+
+def _choice_of_machine(
+    plan: ResourcePlan, every: bool, *, fewest: bool = False, charged: bool = True
+) -> list[str | Choices]:
+    """The best way on each machine, those that surely hold it first, by what one site charges or else by node hours."""
     one = len({option.cluster.id for option in plan.options if option.cluster}) == 1
     first = {
         (option.cluster.id, option.fit.device.node_type if one else ""): option
@@ -129,6 +166,8 @@ def _choice_of_machine(plan: ResourcePlan, every: bool, fewest: bool = False) ->
     order = sorted(first.values(), key=plan.options.index)
     if all(one.node_hours for one in order):  # what is shown is what they are ordered by
         order.sort(key=lambda one: (ORDER[one.fit.verdict], not one.accepted, _node_hours(one)))
+    order = [_whole(plan, one) for one in order]
+    priced = _by_charge(plan, order) if charged and not fewest and plan.question.aim != "fastest" else []
     best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
     by = "node hours"
     if fewest and best.fit.verdict == "fits":
@@ -147,9 +186,23 @@ def _choice_of_machine(plan: ResourcePlan, every: bool, fewest: bool = False) ->
     rows = offered(plan.question, plan.model, shown) if plan.model else None
     access = "I compared all machines that I know: take the one where you have an account." if every else ""
     told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
+    if priced:
+        return [*priced, f"{option_line(best)}.", access, *((rows, TAKING) if rows else ())]
     if by == "speed of a GPU" and best.rate:
         told += f" About {_speed(best):,.0f} tokens a second on each GPU."
     return [told, *_fewer(plan, shown), access, *((rows, TAKING) if rows else ())]
+
+
+def _whole(plan: ResourcePlan, option: ResourceOption) -> ResourceOption:
+    """On a machine that gives and charges whole nodes the way on all GPUs of one, where a part would do and no number
+    was said."""
+    cluster, device, model = option.cluster, option.fit.device, plan.model
+    if not cluster or not model or not cluster.whole_nodes or option.fit.layout.gpus >= device.each:
+        return option
+    if plan.question.gpus:
+        return option
+    asked = replace(plan.question, machines=(cluster.id,), nodes=1, gpus=None, gpu=device.facts.model, or_gpus=())
+    return next(iter(that_fit(asked, model)), option)
 
 
 def _fewer(plan: ResourcePlan, shown: list[ResourceOption]) -> list[str]:

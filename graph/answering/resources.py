@@ -113,7 +113,13 @@ def question_of(ask: Ask) -> ResourceQuestion:
 def with_queue(question: ResourceQuestion, before: ResourceQuestion | None) -> ResourceQuestion:
     """With the id of the queue that a word of its name or its purpose means (`preempt`), next to the one before."""
     cluster = catalogue().find(question.machines[0]) if len(question.machines) == 1 else None
-    if cluster is None or not question.queue or question.queue in {q.id for q in cluster.queues}:
+    if cluster is None or not question.queue:
+        return question
+    if known := cluster.queue(question.queue):
+        own = {d.facts.model for d in devices(cluster) if d.node_type in known.node_types}
+        if question.gpu and own and question.gpu not in own:  # the queue is meant, and set against the other card
+            others = tuple(dict.fromkeys((*question.or_gpus, question.gpu)))
+            return replace(question, gpu=min(own), gpu_gb=None, or_gpus=others)
         return question
     word, old = question.queue.lower(), (before and before.queue) or ""
     kinds = {d.node_type for d, c in known_devices(replace(question, queue=old or None)) if c}
@@ -414,7 +420,10 @@ def _hours_line(
         gpus = max(gpus, device.each)
     charged = site_charge(question, cluster, device, hours.usual, gpus)
     if charged and not (charged[1] == "node hours" and 0.99 < charged[0] * device.each / hours.usual < 1.01):
-        told += f", **charged as about {round_words(charged[0])} {charged[1]}**"
+        ends = "" if hours.low == hours.best else " ({} to {})".format(
+            *(round_words(charged[0] * end / hours.usual) for end in (min(hours.low, hours.best), max(hours.low, hours.best)))
+        )
+        told += f", **charged as about {round_words(charged[0])} {charged[1]}{ends}**"
     fewest = ", which surely hold it" if least else ""
     wall = hours.scaled(1 / gpus)
     nodes = device.nodes_for(gpus)

@@ -13,7 +13,7 @@ from knowledge.gpu_facts import gpu_table, unknown_gpus
 NUMBERS = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "twelve": 12, "sixteen": 16, "ein": 1, "eine": 1, "einem": 1, "einer": 1, "einen": 1,
            "un": 1, "une": 1, "uno": 1, "una": 1, "numa": 1, "один": 1, "одна": 1, "одной": 1,
-           "одном": 1, "одну": 1, "jednej": 1, "jednym": 1}  # fmt: skip
+           "одном": 1, "одну": 1, "jednej": 1, "jednym": 1, "jeden": 1}  # fmt: skip
 # Cards that a framework counts as two devices, where a person counts modules.
 HALVED = ("MI250X", "Data Center GPU Max 1550")
 # `My RTX 3090` is one card, `my A100s` are not.
@@ -21,7 +21,7 @@ MINE = ("my", "mein", "meine", "meiner", "meinem", "meinen", "ma", "mon", "mi", 
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 # `A laptop GPU` is one, `a larger GPU` counts none.
 ANY_ONE = r"(?:(?<=[a-z])\s+(?!\w+er\b|different|other|multi|new)[a-z]+(?=\s+(?:gpu|card)\b))?"
-NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?|pcs?|workstations?|desktops?|[dh]gx)"
+NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|w[eę]z(?:e[lł]|[lł])\w*|уз(?:ел|л)\w*|servers?|pcs?|workstations?|desktops?|[dh]gx)"
 ONE_NODE = re.compile(
     rf"(?i)(?<![\w-])(?:{COUNT}|the(?=\s+(?:whole|full|entire)\s)|(?<=\bon )the(?=\s+[a-z]+\d+\w*\s+node\b))[\s-]+"
     rf"(?:(?:whole|entire|full|gpu|single|gaming|old|lab|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"

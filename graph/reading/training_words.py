@@ -23,7 +23,7 @@ class TrainingWord:
     text: str
 
 
-AC = r"(?:(?:activation|gradient)[- ]checkpoint\w*|recomput\w+|(?<!\w)ac(?!\w))"
+AC = r"(?:(?:activation|gradient|grad|act)[- _]?(?:checkpoint|ckpt)\w*|recomput\w+|(?<!\w)ac(?!\w))"
 
 
 @cache

@@ -79,6 +79,8 @@ def _changes(question: ResourceQuestion, model: SizedModel) -> Iterator[tuple[st
     base, shape = base_layout(question, model), model.shape
     if question.recompute == "none" and not question.denies("recompute", "full"):
         yield "activation checkpointing", replace(question, recompute="full")
+    if not base.flash:
+        yield "fused attention (SDPA, FlashAttention)", replace(question, attention="flash")
     if base.micro_batch > 1:
         sizes = (n for n in _halves(int(base.micro_batch)) if that_fit(replace(question, micro_batch=n), model))
         size = next(sizes, 1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from knowledge.cluster import Cluster, Queue, walltime_seconds
 
 USUAL = ("production", "preempt", "special", "shared")
+# What the facts note of a queue that its site opens to those who ask it, or to some projects.
+ON_REQUEST = re.compile(r"(?i)\brequest|\bonly for\b|\bprojects? of class\b|\ballocations\b|\binternal\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +43,23 @@ def holds(queue: Queue, node_type: str, nodes: int, gpus: int | None) -> bool:
 
 
 def chains(
-    cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None, *, part: bool = False
+    cluster: Cluster,
+    node_type: str,
+    nodes: int,
+    hours: float,
+    gpus: int | None = None,
+    *,
+    part: bool = False,
+    named: str | None = None,
 ) -> list[JobChain]:
     """The queues for those nodes with the number of jobs each needs, the usual queue first. part: the job wants some
-    GPUs of a node, for which a queue of shared nodes comes first.
+    GPUs of a node, for which a queue of shared nodes comes first; named: the queue that was, which may be one that is
+    opened on request.
     """
     found = []
     for queue in cluster.queues:
-        if node_type in queue.node_types and takes(queue, nodes, gpus) and queue.purpose in USUAL:
+        closed = queue.purpose == "special" and ON_REQUEST.search(queue.note or "") and queue.id != named
+        if node_type in queue.node_types and takes(queue, nodes, gpus) and queue.purpose in USUAL and not closed:
             limit = longest_hours(queue, nodes)
             found.append(JobChain(queue, limit, max(1, math.ceil(hours / limit)) if limit else 1))
     order = {purpose: at for at, purpose in enumerate(USUAL)}

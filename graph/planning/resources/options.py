@@ -75,6 +75,7 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
         recompute="none" if question.recompute == "none" else "full",
         settled=question.recompute is not None,
         loss=loss_of(question, model),
+        flash=question.attention != "eager",
         beside=BESIDE.get(question.beside or "", "none"),
         offload_optimizer=question.offload is not None,
         offload_parameters=question.offload == "parameters",
@@ -101,7 +102,9 @@ def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | No
     for cluster in clusters:
         there = devices(cluster)
         queue = cluster.queue(question.queue) if question.queue else None
-        there = tuple(d for d in there if queue is None or d.node_type in queue.node_types) or there
+        against = [name for name in question.or_gpus if name != question.gpu]  # what the queue's own are set against
+        there = tuple(d for d in there if queue is None or d.node_type in queue.node_types or d.facts.model in against)
+        there = there or devices(cluster)
         meant = [device for device in there if _is_meant(device, question)]
         # A GPU that is named belongs to one of several machines.
         found += [(device, cluster) for device in meant or (there if len(clusters) > 1 else ())]
@@ -205,9 +208,8 @@ def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster
     chain = None
     if cluster:
         wanted = hours.usual if hours else question.hours or 1.0
-        found = chains(
-            cluster, fit.device.node_type, fit.nodes, wanted, fit.layout.gpus, part=fit.layout.gpus < fit.device.each
-        )
+        part, named = fit.layout.gpus < fit.device.each, question.queue
+        found = chains(cluster, fit.device.node_type, fit.nodes, wanted, fit.layout.gpus, part=part, named=named)
         chain = next((one for one in found if one.queue.id == question.queue), found[0] if found else None)
     return ResourceOption(fit, cluster, rate, hours, chain)
 

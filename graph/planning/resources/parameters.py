@@ -15,7 +15,7 @@ from knowledge.data_file import parse_json
 from knowledge.model_shapes import ModelShape, find_shape, model_shapes
 
 SIZE = re.compile(
-    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|billions?|t|trillions?|mil\s?millones|mill?iard\w*)"
+    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|g(?=\s+(?:de\s+)?param)|billions?|t|trillions?|mil\s?millones|mill?iard\w*)"
     r"|(?P<small>\d{2,4})\s?-?(?:milli?on\w*|milhões|m(?=[\s-]+(?:param|model)|$)))"
     r"(?![A-Za-z0-9_/])(?!\s*(?:tokens?|images?|samples?|rows?|steps?|examples?|files?|/s))",
     re.I,
@@ -25,12 +25,13 @@ LAYERS = re.compile(
     r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*layers?\b|\b(?:num_hidden_)?layers?\s*(?:of|=|:|is)\s*(?P<m>\d{1,3})\b"
 )
 WIDTH = re.compile(
-    r"(?i)\b(?:hidden|width|d_?model|embedding)(?:[ _-]?(?:size|dim\w*))?\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{3,5})\b"
+    r"(?i)\b(?:hidden|width|d_?model|d(?=\s?=)|embedding)(?:[ _-]?(?:size|dim\w*))?\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{3,5})\b"
     r"|(?<![\w.])(?P<m>\d{3,5})\s+(?:hidden|wide)\b"
 )
 HEADS = re.compile(r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*(?:attention )?heads?\b")
 WORDS = re.compile(
     r"(?i)\bvocab\w*(?:[ _-]?size)?\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{1,3}(?:,\d{3})+|\d{2,6}(?:\.\d)?)\s?(?P<k>k)?\b"
+    r"|(?<![\w.,])(?P<m>\d{1,3}(?:,\d{3})+|\d{2,6}(?:\.\d)?)\s?(?P<k2>k)?[ -]vocab\w*"
 )
 LAYERED = re.compile(r"(?i)(\d{1,3})\s*(?:layers?)?\s*x\s*(\d{3,5})(?:, (\d{1,3}) heads)?(?:, (\d{3,6}) words)?")
 # Between these shares of its size a shape stands in for a model with its layers as they are.
@@ -129,7 +130,8 @@ def read_layers(text: str) -> tuple[str, int, int] | None:
     places = [match for match in (layers, width, HEADS.search(text), WORDS.search(text)) if match]
     heads = f", {HEADS.search(text)['n']} heads" if HEADS.search(text) else ""  # type: ignore[index]
     words = WORDS.search(text)
-    table = int(float(words["n"].replace(",", "")) * (1000 if words["k"] else 1)) if words else 0
+    many = (words["n"] or words["m"]).replace(",", "") if words else "0"
+    table = int(float(many) * (1000 if words and (words["k"] or words["k2"]) else 1))
     name = f"{int(layers['n'] or layers['m'])} layers x {int(width['n'] or width['m'])}{heads}"
     name += f", {table} words" if table else ""
     return name, min(m.start() for m in places), max(m.end() for m in places)

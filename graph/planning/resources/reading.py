@@ -14,7 +14,7 @@ from graph.planning.resources.pace import read_paces
 from graph.planning.resources.parameters import find_model, read_layers, read_size
 from graph.planning.resources.patterns import pattern
 from graph.planning.resources.saves_said import read_saves
-from graph.reading.gpu_words import NODE, GpuWords, count_nodes, find_gpu_words, without_machines
+from graph.reading.gpu_words import NODE, NUMBERS, GpuWords, count_nodes, find_gpu_words, without_machines
 from graph.reading.scope import denied
 from graph.reading.training_words import every_training_word, find_training_words
 from graph.reading.utterance import Mention, Utterance
@@ -22,7 +22,7 @@ from knowledge.catalogue import catalogue
 from knowledge.data_file import read_data
 from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import find_shape, model_shapes
-from knowledge.resource_question import SIZE, Aim, ResourceQuestion
+from knowledge.resource_question import PLACE, SIZE, Aim, ResourceQuestion
 
 # How amounts are told: lists of quantities.yaml.
 matching = partial(pattern, "quantities")
@@ -34,6 +34,8 @@ STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
 FEW_TOKENS = 1_000_000
 # Nobody lets choose from more places.
 MOST_PLACES = 8
+# `~4M` beside `2^22`: the same number.
+NEAR_POWER = 0.1
 # Aims whose words, beside a quota and saves, ask whether it holds them.
 OF_ROOM = (None, "fit", "hours", "saves")
 LENGTHS = frozenset(1 << power for power in range(9, 21))
@@ -84,17 +86,19 @@ TELLS: dict[str, tuple[str, ...]] = {
 @dataclass(slots=True)
 class Draft:
     """The question while it is read. values: its fields; taken: the places in the text that they were read
-    from; words: what stands there."""
+    from; words: what stands there; places: of each field."""
 
     utterance: Utterance
     values: dict[str, object] = field(default_factory=dict)
     taken: list[tuple[int, int]] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
+    places: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
 
     def set(self, name: str, value: object, start: int, end: int) -> None:
         self.values[name] = value
         self.words[name] = self.utterance.text[start:end].strip()
         self.taken.append((start, end))
+        self.places.append((name, (start, end)))
 
     def add(self, name: str, value: object, start: int, end: int) -> None:
         """As set, where nothing was said of it before."""
@@ -155,8 +159,13 @@ def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> Reso
     said = read_question(utterance)
     if before is None:
         return said
-    if (before.aim == "budget" or before.tokens) and (tokens := bare_amount(utterance, said)):
+    if ("budget" in (said.aim, before.aim) or before.tokens) and (tokens := bare_amount(utterance, said)):
         said = replace(said, model=None, tokens=tokens)
+    there = [c for name in before.machines if (c := catalogue().find(name))]
+    if said.gpu and not said.machines and any(said.gpu == node.gpus.model for c in there for node in c.node_types):
+        said = replace(said, machines=before.machines)  # another kind of node of the same machine
+    if matching("same_place").search(utterance.text) and not (said.nodes or said.gpus):
+        said = replace(said, **{name: getattr(before, name) for name in PLACE})
     if before.aim == "checkpoint" and said.kept and said.aim is None:
         said = replace(said, aim="checkpoint")
     if told := bare_number(utterance, before):
@@ -263,6 +272,7 @@ def _draft(utterance: Utterance) -> Draft:
     told = [(one.start, one.end) for one in of_saves]
     told += [(m.start, m.end) for m in utterance.of_kind("Quantity") if m.unit in TOLD and not is_size(m)]
     told += [m.span() for m in matching("kept_weights").finditer(utterance.text)]
+    told += [(m.start, m.end) for m in utterance.of_kind("Option")]  # `--max-model-len` asks for no largest model
     asked = blanked(utterance.text, told)
     between = [m.span() for m in matching("save_steps").finditer(utterance.text)]
     if (aim := find_aim(blanked(asked, between))) and aim[0] == "checkpoint":  # `saving every 500 steps` is told
@@ -331,14 +341,22 @@ def _seen(draft: Draft) -> None:
         if tried:
             draft.set("micro_batch", int(tried[-1]["batch"]), *tried[-1].span("batch"))
     if units := matching("site_units").search(text):
-        times = {"k": 1e3, "m": 1e6}.get((units["scale"] or "")[:1].lower(), 1.0)
+        times = {"k": 1e3, "m": 1e6, "万": 1e4, "百": 1e6}.get((units["scale"] or "")[:1].lower(), 1.0)
         draft.set("site_units", float(units["number"].replace(",", "").rstrip(".")) * times, *units.span())
     if many := matching("sequences").search(text):
-        times = {"k": 1e3, "m": 1e6, "b": 1e9}.get((many["scale"] or "")[:1].lower(), 1.0)
+        scale = (many["scale"] or "").lower()
+        times = 1e3 if scale == "mil" else {"k": 1e3, "m": 1e6, "b": 1e9}.get(scale[:1], 1.0)
         number = many["plain"].replace(",", "") if many["plain"] else many["number"].replace(",", ".")
         draft.set("samples", float(number) * times, *many.span())
-    if runs := matching("runs").search(text):
+    if sweep := matching("sweep").search(text):
+        draft.set("runs", int(sweep["one"]) * int(sweep["two"]), *sweep.span())
+    elif runs := matching("runs").search(text):
         draft.set("runs", int(runs["number"]), *runs.span())
+    if rate := matching("rate").search(text):
+        draft.set("learning_rate", (float(rate["rate"]), int(rate["batch"])), *rate.span())
+    if kept := matching("kept_count").search(text):
+        number = kept["count"].lower()
+        draft.set("kept_count", int(number) if number.isdigit() else NUMBERS.get(number, 10), *kept.span())
     for name in ("worker_rate", "workers", "save_steps", "steps"):
         if found := next((m for m in matching(name).finditer(text) if draft.is_free(*m.span())), None):
             number = next(value for key, value in found.groupdict().items() if value and not key.startswith("k"))
@@ -368,7 +386,7 @@ def _words(draft: Draft) -> None:
     for one in utterance.of_kind("Method"):
         if one.value in STRATEGIES and (one.start, one.end) not in refused:
             draft.add("strategy", str(one.value), one.start, one.end)
-    text = blanked(utterance.text, refused)
+    text = blanked(utterance.text, [*refused, *(place for name, place in draft.places if name == "model")])
     for word in sorted(find_training_words(text), key=lambda one: one.field == "precision" and one.start):
         chats = word.value == "serve" and word.text.lower().startswith("chat")
         if not draft.is_free(word.start, word.end) or (chats and matching("trains").search(text)):
@@ -441,7 +459,9 @@ def _model(draft: Draft) -> None:
     if active and (whole := read_size(utterance.text[: active.start()])):
         return draft.set("model", f"{whole:g}B-A{(active[1] or active[2]).replace(',', '.')}B", *active.span())
     if layers := read_layers(utterance.text):
-        return draft.set("model", *layers)
+        if not size:
+            return draft.set("model", *layers)
+        draft.taken.append(layers[1:])  # the size that is said decides
     sized = [m for m in mentions if find_model(str(m.value))]
     if sized:
         told = [m for m in sized if re.search(r"\d[BMbm]", m.text)] or sized  # `7B` before `1 billion`
@@ -582,6 +602,9 @@ def _amounts(draft: Draft) -> None:
     for one in every:
         if any(o.start <= one.start and one.end <= o.end and len(o.text) > len(one.text) for o in every):
             continue  # `200 GPU` of `200 GPU hours`
+        if re.search(r"\d[.,]$", text[: one.start]):
+            draft.taken.append((one.start, one.end))  # `6 G` of `2,6 G`
+            continue
         number = float(one.value)
         if not draft.is_free(one.start, one.end) or number <= 0 or is_size(one):
             continue
@@ -628,6 +651,7 @@ def _times(draft: Draft) -> None:
     if "jobs" in (draft.values.get("aim"), *draft.values.get("also", ())):  # type: ignore[misc]  # `12 h at most, my run takes 10 days`: the whole is the longer
         draft.values.update({"hours": max(every)} if every else {})
         draft.values.update({"job_h": min(every)} if len(set(every)) > 1 else {})
+        draft.values.update({"per_job": True} if len(set(every)) == 1 and matching("each_job").search(text) else {})
     elif "hours" in draft.values and matching("per_job").search(text):
         draft.values["per_job"] = True
     known = next(((size, m) for name, size in DATA_SETS if (m := name.search(text))), None)
@@ -657,8 +681,9 @@ def _pixels(draft: Draft) -> None:
 
 def _lengths(draft: Draft) -> None:
     """A bare `8k` or `2048` is the length of a sequence, where none is said."""
-    if "sequence" in draft.values:
-        return None
+    model = find_model(str(draft.values.get("model", "")))
+    if "sequence" in draft.values or (model and model.shape.kind not in ("decoder", "encoder")):
+        return None  # an image has no length of its own
     for match in matching("length").finditer(draft.utterance.text):
         tokens = int(match["k"]) * 1024 if match["k"] else int(match["n"])
         counted = any(m.unit and m.start <= match.start() < m.end for m in draft.utterance.of_kind("Quantity"))
@@ -698,7 +723,11 @@ def _settle(draft: Draft) -> None:
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
     if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
         values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))
-    if tokens := values.pop("batch_tokens", None):
+    if tokens := cast(float, values.pop("batch_tokens", None)):
+        power = matching("batch_power").search(draft.utterance.text)
+        if power and abs(2 ** int(power["power"]) / tokens - 1) < NEAR_POWER:
+            draft.taken.append(power.span())
+            tokens = float(2 ** int(power["power"]))
         values["global_batch"] = max(1, int(float(tokens) / float(values.get("sequence") or 4096)))  # type: ignore[arg-type]
     told = matching("bare_speed").search(draft.utterance.text)
     if told and "speed" not in values and matching("of_speed").search(draft.utterance.text):
