@@ -34,7 +34,8 @@ class ResourceQuestion:
     arithmetic; start_h: hours lost at each start; save_steps: steps between two saves; gpu_hours, node_hours: a
     budget, as site_units in what the site counts (SU, core hours); runs: how many such trainings;
     or_precisions: others that are asked about too; or_gpus: further GPUs that are asked about; host_gb: a node's main
-    memory; disk_gb: room for files; save_s: seconds of a save, save_gb: its size, write_gbs: GB/s at which it is
+    memory; disk_gb: room for files; save_s: seconds of a save, save_every_h: hours between two as told,
+    save_gb: its size, write_gbs: GB/s at which it is
     written; mtbf_h: hours between failures of the job, or of one node or GPU (mtbf_of); accumulation: micro-batches of
     a step; queue: a queue or partition; steps: of the optimizer; epochs_done: those that are trained already; kept:
     what of a checkpoint is saved (weights); aim: what is asked; offload: what lies in the node's main memory
@@ -101,6 +102,7 @@ class ResourceQuestion:
     host_gb: float | None = None
     disk_gb: float | None = None
     save_s: float | None = None
+    save_every_h: float | None = None
     save_gb: float | None = None
     write_gbs: float | None = None
     mtbf_h: float | None = None

@@ -54,7 +54,7 @@ def without_interval(utterance: Utterance) -> Utterance:
     intervals = [one.span() for one in TOLD_INTERVAL.finditer(utterance.text)]
     text = blanked(utterance.text, [(a, b) for a, b in intervals if not any(a < e and s < b for s, e in failures)])
     aim = find_aim(text)
-    return replace(utterance, text=text) if aim and aim[0] not in ("fit", "checkpoint") else utterance
+    return replace(utterance, text=text) if aim and aim[0] not in ("fit", "checkpoint", "saves") else utterance
 
 
 def asks_for_most(ask: Ask) -> bool:

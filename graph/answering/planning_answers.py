@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from graph.answering.resource_extremes import tell_hybrid, tell_largest, tell_ne
 from graph.answering.resource_machines import tell_machine
 from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
-from graph.answering.resource_sums import tell_sums
+from graph.answering.resource_sums import tell_rate, tell_sums
 from graph.answering.resource_words import count_words, memory_words, option_line, place_words, round_words, way_words
 from graph.answering.resources import (
     question_of,
@@ -30,7 +31,7 @@ from graph.planning.queues import plural
 from graph.planning.resources.memory import SOURCES, adapter_parameters
 from graph.planning.resources.options import SPREADS, ResourceOption, base_layout, known_devices
 from graph.planning.resources.parameters import SizedModel, find_model
-from graph.planning.resources.reading import KINDS, places_of
+from graph.planning.resources.reading import KINDS, find_aim, places_of, words_of
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
 from graph.planning.resources.search import ease
 from graph.usecases.plan_resources import batch_line, from_here, plan_resources, premise_lines
@@ -55,6 +56,9 @@ def tell_plan(ask: Ask) -> Document | None:
     question = question_of(ask)
     if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question):
         return told
+    if rate := tell_rate(question):
+        alone = "learning_rate" in words_of(ask.utterance)
+        return rate if alone else rate + (work_or_fit(ask, question) or Document())
     if question.aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
@@ -148,7 +152,10 @@ def tell_why_not(ask: Ask, question: ResourceQuestion | None = None) -> Document
     either."""
     question = question or question_of(ask)
     model = find_model(question.model) if question.model else None
-    named = [str(m.value) for m in ask.utterance.of_kind("Method") if m.value in SPREADS]
+    asked = find_aim(ask.utterance.text)  # `I need FSDP. Why not DDP?`: the one behind the question first
+    at = asked[1] if asked and asked[0] == "why_not" else 0
+    methods = sorted(ask.utterance.of_kind("Method"), key=lambda m: m.start < at)
+    named = [str(m.value) for m in methods if m.value in SPREADS]
     way = next(iter(named), question.strategy or "")
     if model is None or not (way in SPREADS or ask.utterance.machines()):
         return None
@@ -245,11 +252,29 @@ def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
         f"**A checkpoint of {model.name} to go on from is about {full:,.0f} GB**: {count_words(model.parameters)} "
         f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all "
         f"is fp32 ({model.parameters * 12 / 1e9:,.0f} GB), and {weights:,.0f} GB for the 16-bit weights alone.",
+        kept_line(question, full),
         all_saves_line(question, full, weights),
         store_line(ask, question, full),
         room_line(question, model),
         cite(SOURCES[:1], gpu_table().as_of),
     )
+
+
+def kept_line(question: ResourceQuestion, full: float) -> str:
+    """What so many of them take, how long one is written at the speed that was said, and how often that may be."""
+    told = []
+    if question.kept_count:
+        told.append(f"**{question.kept_count} of them are {question.kept_count * full:,.0f} GB.**")
+    if question.write_gbs:
+        seconds = full / question.write_gbs
+        hourly = f"every hour that is {seconds / 3600:.1%} of the time, every 2 hours {seconds / 7200:.1%}"
+        told.append(
+            f"At {question.write_gbs:g} GB/s one takes {seconds:,.0f} s: {hourly}. **Every 1 to 2 hours is sensible**, and "
+            f"once {math.ceil((1.5 * seconds + 120) / 60)} min before the job's limit (in Slurm a signal: "
+            f"`--signal=B:USR1@{60 * math.ceil((1.5 * seconds + 120) / 60)}`). Write to a new name, rename when it is "
+            "whole, then delete the oldest."
+        )
+    return " ".join(told)
 
 
 def saves_of(question: ResourceQuestion) -> int:

@@ -40,7 +40,7 @@ def _fields(names: str) -> frozenset[str]:
 
 
 PLACE = _fields("model machines gpu or_gpus gpu_gb nodes gpus each task")
-OF_WAY = "sequence micro_batch global_batch strategy tensor pipeline precision optimizer recompute offload beside loss"
+OF_WAY = "sequence micro_batch global_batch strategy tensor pipeline precision optimizer recompute offload beside loss attention"
 WAY = PLACE | _fields(OF_WAY)
 BUDGET = _fields("hours node_hours gpu_hours site_units")
 # What each kind of answer works with.

@@ -72,7 +72,7 @@ def tell_machine(ask: Ask) -> Document | None:
             plan, not named, fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
         ),
     )
-    return told + compare_machines(clusters) if clusters else told
+    return told + compare_machines(clusters) if len(clusters) > 1 else told
 
 
 def tell_machines_with(said: ResourceQuestion, text: str = "") -> Document | None:
@@ -149,6 +149,9 @@ def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
     price, _, queue = prices[id(least)][0]
     ends = f"about {price_in_words(price)} {unit}" if least.hours else f"{price_in_words(price)} {unit} an hour"
     told = f"**{place_words(least)} in `{queue.id}` costs the least: {ends}**"
+    asked = next(((one, price) for one in held for price, _, q in prices[id(one)] if q.id == plan.question.queue), None)
+    if asked and asked[0] is not least and least.hours:
+        told = f"**In `{plan.question.queue}` about {price_in_words(asked[1])} {unit}** ({place_words(asked[0])}). {told}"
     stopped = " It may be stopped early there: save often and ask for --requeue." if queue.purpose == "preempt" else ""
     return [f"{told}, of what surely holds it, by what the site charges.{stopped}", f"By price: {'; '.join(rows)}."]
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from graph.answering.situation import write_document
+from graph.answering.resource_words import count_words
+from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
 from graph.planning.resources.communication import step_seconds
 from graph.planning.resources.options import base_layout, known_devices, wanted_gpus
@@ -189,8 +190,15 @@ def tell_accumulation(question: ResourceQuestion) -> Document | None:
     replicas = max(1, gpus // ((question.tensor or 1) * (question.pipeline or 1)))
     once = micro * replicas
     sum_words = f"{batch} / ({micro} x {replicas} {'GPUs' if replicas == gpus else 'replicas'})"
+    steps = ""
+    if question.tokens and question.sequence:
+        many = question.tokens / (batch * question.sequence)
+        steps = (
+            f"**{count_words(question.tokens)} tokens are about {many:,.0f} steps** of {batch:,} x "
+            f"{question.sequence:,} = {batch * question.sequence:,} tokens."
+        )
     if batch % once == 0:
-        return write_document(f"**{batch // once}**: {sum_words} = {batch // once} micro-batches a step.")
+        return write_document(f"**{batch // once}**: {sum_words} = {batch // once} micro-batches a step.", steps)
     smaller = [m for m in range(micro - 1, 0, -1) if batch % (m * replicas) == 0]
     down, up = batch // once, batch // once + 1
     near = " or ".join(f"{steps} ({steps * once})" for steps in (down, up) if steps)
@@ -202,5 +210,30 @@ def tell_accumulation(question: ResourceQuestion) -> Document | None:
     return write_document(
         f"**{sum_words} = {batch / once:.2f} is not whole.**{never} {whole}Nearest: {near}, so the global batch is no "
         f"longer {batch}; or {fits} of the GPUs with {batch // (micro * fits)} keep it. A few per cent of the batch do "
-        "not change the learning rate."
+        "not change the learning rate.",
+        steps,
+    )
+
+
+def tell_rate(question: ResourceQuestion) -> Document | None:
+    """The learning rate of a larger batch, out of one that is known for another; None where none is told."""
+    device = next((device for device, _ in known_devices(question)), None)
+    gpus = (wanted_gpus(question, device) if device else question.gpus) or 1
+    batch = question.global_batch or (question.micro_batch or 0) * gpus * (question.accumulation or 1)
+    if question.learning_rate is None or not batch or question.aim not in (None, "hours"):
+        return None
+    rate, of = question.learning_rate
+    model = find_model(question.model) if question.model else None
+    sgd = question.optimizer == "sgd" or (question.optimizer is None and model and model.shape.kind == "convolution")
+    linear, root = rate * batch / of, rate * math.sqrt(batch / of)
+    plain = f"{question.micro_batch} x {gpus} GPUs = " if question.micro_batch and not question.global_batch else ""
+    told = f"{linear:.3g} with SGD ({rate:g} x {batch:,} / {of:,}), {root:.3g} with Adam (by the square root)"
+    if sgd:
+        told = f"{linear:.3g}: {rate:g} x {batch:,} / {of:,}, in proportion to the batch"
+    each = f" An epoch is {question.samples / batch:,.0f} steps then." if question.samples else ""
+    return write_document(
+        f"**Global batch {plain}{batch:,}; learning rate {told}**, with a warm-up over the first 5 epochs or some per "
+        f"cent of the steps.{each} In proportion held up to about 8,192 images for ResNet-50 with SGD; larger batches "
+        "want another optimizer (LARS, LAMB) or lose accuracy.",
+        cite(["https://arxiv.org/abs/1706.02677"], ""),
     )

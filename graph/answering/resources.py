@@ -28,7 +28,7 @@ from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.limits import holds, longest_hours, takes
+from graph.planning.resources.limits import holds, job_nodes, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import (
     WHOLE_NODE,
@@ -49,10 +49,12 @@ from graph.planning.resources.speed import Range, flops_per_token, published_sha
 from graph.usecases.plan_resources import (
     FACTOR,
     RESERVE,
+    UNPUBLISHED,
     ResourcePlan,
     from_here,
     headline,
     mine_line,
+    most_nodes,
     needless_line,
     plan_resources,
     refused_line,
@@ -102,12 +104,22 @@ def question_of(ask: Ask) -> ResourceQuestion:
         strategy=ask.request.strategy if ask.bundle and not said.model else None,
     )
     question = said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
-    question = with_queue(question, ask.resources)
+    question = with_most_nodes(with_queue(question, ask.resources), ask)
     of_card = (question.gpu or question.gpu_gb) and not (question.machines or question.nodes or question.each)
     if of_card and question.aim == "fit" and not question.gpus and not SEVERAL.search(ask.text):
         question = replace(question, gpus=1)  # `does it fit on an A100?`, `auf meine 4090`: on that one
     named = bool(question.machines or question.gpu) and bool(question.pace_s and not question.pace_card)
     return replace(question, pace_card=known_devices(question)[0][0].facts.model) if named else question
+
+
+def with_most_nodes(question: ResourceQuestion, ask: Ask) -> ResourceQuestion:
+    """With as many nodes as a queue gives, where the most that one can have is asked."""
+    if not pattern("quantities", "most_nodes").search(ask.text):
+        return question
+    device, cluster = next(iter(known_devices(question)), (None, None))
+    queues = [q for q in cluster.queues if device and device.node_type in q.node_types] if cluster else []
+    most = max((nodes for q in queues if q.purpose == "production" and (nodes := job_nodes(q, device.each))), default=0)  # type: ignore[union-attr]
+    return replace(question, nodes=most, gpus=None, aim=None) if most else question
 
 
 def with_queue(question: ResourceQuestion, before: ResourceQuestion | None) -> ResourceQuestion:
@@ -164,6 +176,17 @@ def saves_line(question: ResourceQuestion) -> str:
     size = f"a checkpoint{f' of {model.name}' if model else ''} is {saves.size_gb:,.0f} GB and takes about {takes}"
     if question.save_s or not saves.size_gb:
         size = f"a save takes {takes}" if question.save_s else f"were a save {takes}"
+    told_every = question.save_every_h or 0.0
+    judged = ""
+    if told_every and saves.mtbf_h:
+        lost = min(1.0, told_every / 2 / saves.mtbf_h) + saves.write_s / 3600 / told_every
+        best = saves.interval_s / 7200 / saves.mtbf_h + saves.write_s / saves.interval_s
+        much = "too rarely" if told_every * 3600 > saves.interval_s else "more often than needed"
+        if lost > 1.3 * best:
+            judged = (
+                f"**Every {time_words(told_every * 3600)} is {much}**: about {lost:.0%} of the time is lost to work done "
+                f"twice and to saving, against {best:.0%}. "
+            )
     fails = f"so many GPUs fail about every {time_words(saves.mtbf_h * 3600)} (published rates of large clusters)"
     if told_h:
         shared = f" / {among} = {time_words(saves.mtbf_h * 3600)}" if among > 1 else ""
@@ -178,7 +201,7 @@ def saves_line(question: ResourceQuestion) -> str:
         f"half as much again, and {END_S // 60} min for the end. "
     )
     return (
-        f"**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. "
+        f"{judged}**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. "
         f"{ends}Where a save costs little, more often: what is lost is what was done since."
         f"{' ' + room if (room := room_line(question, model)) else ''}"
     )
@@ -218,6 +241,8 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
         return told
     if question.flops and model is None:
         return tell_flops(question)
+    if model is None and UNPUBLISHED.search(question.model or ""):
+        return plan_resources(question).document
     if model is None and clusters and question.hours and ("jobs" in (question.aim, *question.also) or question.start_h):
         return with_unused(ask, question, tell_chain(clusters[0], question), "limits")
     if model is None and not clusters and question.job_h and question.hours:
@@ -231,13 +256,14 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
         return None
     of_memory = question.aim in OF_MEMORY and not (said.tokens or said.samples or said.steps)
-    bounded = question.hours or question.gpu_hours or question.node_hours
+    bounded = said.hours or said.gpu_hours or said.node_hours
     if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
         return with_unused(ask, question, tell_hours(question, model), "hours")
     if saw_memory(question):
         return what_fits(question)
     told = planned(ask, question)
-    if question.aim in OF_WORK and model and question.task != "serve" and not bounded:
+    limited = question.hours or question.gpu_hours or question.node_hours
+    if question.aim in OF_WORK and model and question.task != "serve" and not limited:
         return write_document(HOW_MUCH) + told
     return told
 
@@ -327,9 +353,14 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     ]
     if model.shape.kind == "other":
         return plan_resources(question).document
+    if best and best.cluster and not best.accepted and 0 < (most := most_nodes(best)) < best.nodes:
+        fewer = replace(question, nodes=most, gpus=None, gpu=best.fit.device.facts.model)
+        told = write_document(refused_line(best), f"On {plural(most, 'node')} of it:")
+        return told + tell_hours(fewer, model, memory=memory)
+    fits = best and best.fit.verdict == "fits" and best.accepted
     return write_document(
         mine_line(question),
-        memory_line(question, model, best) if best and memory else "",
+        memory_line(question, model, best) if best and memory and not fits else "",
         not_held if holding else "",
         runs_line(question, model, total, holding or found),
         *(within(question, model, device, cluster, total) for device, cluster in holding),
@@ -338,6 +369,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
             for device, cluster in found
             if (told := against_budget(question, model, device, cluster, total))
         ),
+        memory_line(question, model, best) if best and memory and fits else "",
         *lines,
         f"The sum: {count_words(total)} {unit} x {formula} = "
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",

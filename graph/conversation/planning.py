@@ -14,6 +14,7 @@ from graph.planning.resources.parameters import find_model
 from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled, scaled_words
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
+from graph.usecases.plan_resources import UNPUBLISHED
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import OfferRows
 
@@ -63,7 +64,8 @@ def is_whole(turn: TurnContext) -> bool:
     asks = any(one.scope == "asked" or one.text.rstrip().endswith(MARKS) for one in clauses) or asks_inside(turn.words)
     asks = asks or (said.aim in ("hours", "cost", "jobs") and bool(said.pace_s))
     told = bool(said.model and said.task in ("lora", "qlora") and (said.machines or said.gpu)) and is_terse(turn)
-    if not (asks or said.aim or told) or wants_script(turn, said) or (turn.script is not None and turn.act == "edit"):
+    unpublished = UNPUBLISHED.search(said.model or "") is not None and bool(said.machines or said.gpu or said.gpu_gb)
+    if not (asks or said.aim or told or unpublished) or wants_script(turn, said) or (turn.script is not None and turn.act == "edit"):
         return False
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)
@@ -85,7 +87,7 @@ def is_whole(turn: TurnContext) -> bool:
             return True
         return bool(with_gpu or alone) and (not elsewhere or bool(with_gpu and said.hours))
     if not find_model(said.model):
-        return False
+        return unpublished
     if told or (said.aim and (said.aim not in VAGUE or said.also) and not elsewhere):
         return True
     together = read_as_one(turn.words, view_of(turn.state)).share("plan") >= TOGETHER
@@ -112,7 +114,7 @@ def wants_script(turn: TurnContext, said: ResourceQuestion) -> bool:
 
 def is_sum(said: ResourceQuestion) -> bool:
     """Whether its amounts alone make a sum: paces or memory seen twice, a batch to divide, arithmetic on a machine."""
-    batch = said.global_batch and said.micro_batch and said.gpus
+    batch = said.global_batch and said.micro_batch and (said.gpus or said.nodes)
     seen = len(said.paces) > 1 or said.points or (said.worker_rate and said.pace_s) or (said.flops and said.machines)
     return bool(seen or (batch and said.aim == "accumulation"))
 
@@ -121,7 +123,10 @@ def is_rich(said: ResourceQuestion) -> bool:
     """Whether a model's size, where it is to run, and what is asked of it or how much it works through are said."""
     place = bool(said.machines or said.gpu or said.gpu_gb or said.gpus)
     asked = (
-        said.aim in ("ways", "hybrid", "card", "recompute", "speed", "batch", "checkpoint") or said.tokens or said.flops
+        said.aim in ("ways", "hybrid", "card", "recompute", "speed", "batch", "checkpoint", "why_not", "cheapest")
+        or said.tokens
+        or said.flops
+        or (said.aim and (said.task or said.strategy or said.micro_batch or said.sequence))
     )
     nowhere = ("card", "recompute", "checkpoint")  # the same wherever it runs
     return bool(said.model and find_model(said.model) and asked and (place or said.aim in nowhere))

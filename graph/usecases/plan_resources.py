@@ -36,7 +36,7 @@ from graph.planning.resources.alternatives import (
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.limits import holds, takes
+from graph.planning.resources.limits import holds, job_nodes, longest_hours, takes
 from graph.planning.resources.memory import QLORA_BYTES, SOURCES, adapter_parameters, state_bytes, usable_gib
 from graph.planning.resources.options import (
     COMMON,
@@ -49,7 +49,7 @@ from graph.planning.resources.options import (
     running_fit,
     wanted_gpus,
 )
-from graph.planning.resources.parameters import SizedModel, find_model
+from graph.planning.resources.parameters import SizedModel, find_model, scale_model
 from graph.planning.resources.saving import plan_saving
 from graph.planning.resources.search import Fit, counts, ease, largest_micro_batch, longest_sequence, try_layout
 from graph.planning.resources.serving import (
@@ -63,7 +63,7 @@ from graph.planning.resources.serving import (
 )
 from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
-from graph.planning.resources.speed import flops_per_token
+from graph.planning.resources.speed import flops_per_token, published_share
 from graph.planning.resources.taking import Change, request_change
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -77,6 +77,8 @@ TAKING = "*take 1* (or another number) writes its script, with these sizes in it
 # Bytes a parameter of states that take less than Adam's in mixed precision.
 EASED = (("8-bit Adam", 10.0), ("everything in bf16", 8.0), ("everything in bf16 and 8-bit Adam", 6.0))
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
+# Models whose makers tell no size.
+UNPUBLISHED = re.compile(r"(?i)^(?:gpt-?(?:4|5)\w*|chatgpt|claude\b|gemini\b|o[134]\b)")
 GONE = re.compile(r"(?i)shut down|retired|out of service")
 RESERVE = "Ask for two to three times that: tests, restarts and failed runs count too."
 
@@ -139,10 +141,39 @@ def inside_nodes(question: ResourceQuestion) -> ResourceQuestion:
 
 
 def _ask_size(question: ResourceQuestion) -> Document:
+    if question.model and UNPUBLISHED.search(question.model):
+        return _out_of_reach(question)
     named = f"How large is {question.model}? " if question.model else "How large is the model? "
     return write_document(
         f"{named}Say its parameters (*7B*, *300M*) or its name (*Llama-3-8B*, *ViT-L*), and I work out memory, GPUs "
         "and hours from it; `maple-chat plan --config config.json` reads a Hugging Face file."
+    )
+
+
+def _out_of_reach(question: ResourceQuestion) -> Document:
+    """That a model whose size is not published is trained by nobody on a few nodes, and what is possible there."""
+    told = []
+    for device, cluster in known_devices(question)[:1]:
+        gpus = wanted_gpus(question, device) or device.each
+        one = scale_model(1.0)
+        share = published_share(one, device)
+        work = gpus * device.facts.tflops * 1e12 * 30 * 86400 / flops_per_token(one, 2048)
+        tokens = f"{count_words(work * share.low)} to {count_words(work * share.best)}"
+        where = f"{gpus} x {device.name}" + (f" of {cluster.title}" if cluster else "")
+        seventy = 6 * 70e9 * 1.4e12 / (gpus * device.facts.tflops * 1e12 * share.usual) / 3.156e7
+        told.append(
+            f"**On {where} that cannot be done, with any batch size**: even 70 B parameters on 1.4 T tokens would take "
+            f"about {seventy:,.0f} years there, and {count_words(70e9)} x 16 bytes = 1,120 GB of states have to fit first."
+        )
+        told.append(
+            f"What can: a model of 1 B parameters on {tokens} tokens in 30 days without a break; or an open model that is "
+            "trained already, further trained on your data: *does Llama-3.1-8B full fine-tuning fit there?*, or *QLoRA*."
+        )
+    return write_document(
+        f"How large {question.model} is has not been published; it is counted among the largest, trained on thousands "
+        "of GPUs for months.",
+        *told,
+        cite([FLOPS_SOURCE], gpu_table().as_of),
     )
 
 
@@ -166,6 +197,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         mine_line(question),
         *premise_lines(question, best.fit.device, best.cluster),
         queue_line(question, best),
+        usual_line(question, model, best),
         headline(model, best),
         open_line(question, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
@@ -238,10 +270,13 @@ def describe_weights(question: ResourceQuestion, model: SizedModel) -> Document:
 def describe_memory(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
     """Whether it fits, with the sum and nothing else."""
     best = options[0]
+    if not best.accepted and 0 < most_nodes(best) < best.nodes:
+        return write_document(refused_line(best))
     return write_document(
         mine_line(question),
         *premise_lines(question, best.fit.device, best.cluster),
         queue_line(question, best),
+        usual_line(question, model, best),
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         enough_line(question, model, best),
@@ -280,6 +315,23 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
         )
     return told
+
+
+def usual_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """That the machine's usual nodes do not surely hold it, where another kind of node of it is what does and no card
+    was named; empty else."""
+    cluster = best.cluster
+    if cluster is None or question.gpu_gb or best.fit.device.node_type in cluster.default_queue.node_types[:1]:
+        return ""
+    usual = cluster.default_queue.node_types[:1]
+    named = replace(question, machines=(cluster.id,), queue=None)
+    found = sorted((one for one in all_options(named, model) if one.fit.device.node_type in usual), key=rank)
+    if not found or found[0].fit.verdict == "fits":
+        return ""
+    return (
+        f"**Not surely on a usual node of {cluster.title}**: {option_line(replace(found[0], hours=None))}. What holds it "
+        "is another kind of node:"
+    )
 
 
 def open_line(question: ResourceQuestion, best: ResourceOption) -> str:
@@ -363,6 +415,10 @@ def premise_lines(question: ResourceQuestion, device: Device, cluster: Cluster |
             f"{device.facts.model}'s {device.gb + device.facts.host_gb:g} GB are shared with its CPU cores: "
             f"{device.gb:g} GB of them count here."
         )
+        if question.offload:
+            told.append(
+                "**Offload wins nothing there**: what lies in main memory lies in the same memory. The sum is without it."
+            )
     if not device.facts.bf16 and question.precision != "fp32":
         told.append(f"{device.facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     return told
@@ -395,9 +451,11 @@ def queue_line(question: ResourceQuestion, best: ResourceOption) -> str:
 
 
 def most_nodes(best: ResourceOption) -> int:
-    """The most nodes of that kind that a queue with a limit takes; 0 where none is known."""
+    """The most nodes of that kind, fewer than were said, that a usual queue takes; 0 where none is known."""
+    kind, each = best.fit.device.node_type, best.fit.device.each
     queues = best.cluster.queues if best.cluster else ()
-    return max((q.max_nodes or 0 for q in queues if best.fit.device.node_type in q.node_types), default=0)
+    sizes = (job_nodes(q, each) for q in queues if kind in q.node_types and q.purpose in ("production", "preempt"))
+    return max((size for size in sizes if size < best.nodes), default=0)
 
 
 def refused_line(best: ResourceOption) -> str:
@@ -405,7 +463,13 @@ def refused_line(best: ResourceOption) -> str:
     cluster, device, most = best.cluster, best.fit.device, most_nodes(best)
     limit = f"; at most {most} go there" if most and most < best.nodes else ""
     title = cluster.title if cluster else ""
-    return f"**No queue of {title} takes {best.nodes} nodes of {device.name}{limit}**, however the memory is."
+    queues = [q for q in (cluster.queues if cluster else ()) if device.node_type in q.node_types]
+    larger = min((q.min_nodes for q in queues if q.min_nodes > best.nodes), default=0)
+    limit += f", or {larger} and more" if limit and larger else ""
+    short = [f"`{q.id}` for {longest_hours(q, best.nodes):g} h" for q in queues
+             if q.purpose == "debug" and takes(q, best.nodes, None) and longest_hours(q, best.nodes)]  # fmt: skip
+    but = f" (but {', '.join(short)}, which is for tests)" if short else ""
+    return f"**No {'usual ' * bool(short)}queue of {title} takes {best.nodes} nodes of {device.name}{limit}**{but}."
 
 
 def speed_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:

@@ -96,7 +96,8 @@ def _changes(question: ResourceQuestion, model: SizedModel) -> Iterator[tuple[st
         yield "8-bit Adam", replace(question, optimizer="adam8bit")
     if question.strategy or question.tensor or question.pipeline:
         yield ANOTHER_WAY, replace(question, strategy=None, tensor=None, pipeline=None)
-    if base.method == "full" and not base.offload_optimizer and not _denies_any(question, "offload"):
+    shared = all(device.facts.host_gb for device, _ in known_devices(question))
+    if base.method == "full" and not base.offload_optimizer and not shared and not _denies_any(question, "offload"):
         yield OFFLOADED, replace(question, offload="optimizer", strategy=question.strategy or sharding(question))
     for task, words in (("lora", "LoRA"), ("qlora", "QLoRA")):
         known = {"lora": ("full",), "qlora": ("full", "lora")}[task]

@@ -31,6 +31,12 @@ def longest_hours(queue: Queue, nodes: int) -> float | None:
     return walltime_seconds(limit) / 3600 if limit else None
 
 
+def job_nodes(queue: Queue, each: int) -> int:
+    """The most nodes of one job there, by its limits of nodes and of GPUs (each of them has so many); 0: not known."""
+    of_gpus = queue.max_gpus // each if queue.max_gpus else 0
+    return min(filter(None, (queue.max_nodes, of_gpus)), default=0)
+
+
 def takes(queue: Queue, nodes: int, gpus: int | None = None) -> bool:
     """Whether a job of that size may go there."""
     inside = queue.min_nodes <= nodes <= (queue.max_nodes or nodes)

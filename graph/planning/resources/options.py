@@ -225,6 +225,8 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
     """The layouts worth telling on one device, simplest first: as asked where a number of GPUs was said, else the
     fewest GPUs of each kind."""
     base = base_layout(question, model)
+    if device.facts.host_gb:  # main memory is the same memory
+        base = replace(base, offload_optimizer=False, offload_parameters=False)
     count = wanted_gpus(question, device)
     if question.strategy in SPREADS:
         spreads: Sequence[Spread] = (base.spread,)
@@ -254,6 +256,9 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         return found[:1]
     if (found and found[-1].nodes <= MANY_NODES) or splits_denied(question):
         return found
+    single = replace(base, spread=sharding(question), micro_batch=1)
+    if not found and base.micro_batch > 1 and fewest(model, single, device, most):
+        return []  # it is the batch that does not fit: a smaller one does, and no layer has to be split
     return [*found, *_split_inside(model, base, device, most)]
 
 

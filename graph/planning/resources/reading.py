@@ -286,6 +286,10 @@ def _draft(utterance: Utterance) -> Draft:
     for one in of_saves:
         draft.set(one.field, one.value, one.start, one.end)
         draft.taken += one.words
+    for every in matching("save_every").finditer(utterance.text):
+        if "saves" in (draft.values.get("aim"), *draft.values.get("also", ())) and draft.is_free(*every.span()):  # type: ignore[misc]
+            per = 60.0 if every["unit"].lower() == "min" else 1.0
+            draft.set("save_every_h", float(every["number"].replace(",", ".")) / per, *every.span())
     loading = [m.span() for name in ("worker_rate", "compute") for m in matching(name).finditer(utterance.text)]
     if computes := matching("compute").search(utterance.text):
         of_unit = 1e-3 if computes["unit"].lower() == "ms" else 1.0
@@ -652,6 +656,10 @@ def _times(draft: Draft) -> None:
         draft.values.update({"hours": max(every)} if every else {})
         draft.values.update({"job_h": min(every)} if len(set(every)) > 1 else {})
         draft.values.update({"per_job": True} if len(set(every)) == 1 and matching("each_job").search(text) else {})
+    elif "hours" not in draft.values and (day := matching("same_day").search(text)) and "hours" in (
+        draft.values.get("aim"), *draft.values.get("also", ())  # type: ignore[misc]
+    ):
+        draft.set("hours", 24.0, *day.span())
     elif "hours" in draft.values and matching("per_job").search(text):
         draft.values["per_job"] = True
     known = next(((size, m) for name, size in DATA_SETS if (m := name.search(text))), None)
