@@ -18,7 +18,8 @@ FILE = Path(__file__).parent / "model_shapes.yaml"
 class ModelShape(Facts):
     """One model's architecture.
 
-    kv: key/value heads (None: as many as heads); d: size of a head (None: hidden/heads); ffn: inner width, of one
+    kv: key/value heads (None: as many as heads); latent: numbers that a layer keeps for a token in place of keys and
+    values (multi-head latent attention); d: size of a head (None: hidden/heads); ffn: inner width, of one
     expert where there are experts; fixed, active: parameters in all and those a token uses, where the transformer's
     formula does not give them; kind other: of its activations no sum is known; sequence: tokens of a sample where
     that is the model's; pixels: width of the image that these are of; kept: bytes a token and hidden unit that a layer
@@ -33,6 +34,7 @@ class ModelShape(Facts):
     hidden: Positive
     heads: Positive
     kv: Positive | None = None
+    latent: Positive | None = None
     d: Positive | None = None
     ffn: Positive
     vocab: int = 0

@@ -14,13 +14,14 @@ from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.memory import SOURCES, state_bytes, states_gib
 from graph.planning.resources.options import SPREADS, WHOLE_NODE, base_layout, known_devices, wanted_gpus, ways
-from graph.planning.resources.parameters import SizedModel, find_model, scale_model
+from graph.planning.resources.parameters import SizedModel, find_model, scale_model, sized
 from graph.planning.resources.reading import unread, words_of
 from graph.planning.resources.search import Fit, ease
 from graph.planning.resources.serving import fewest_gpus_to_serve
 from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table, unknown_gpus
+from knowledge.model_shapes import model_shapes
 from knowledge.resource_question import ResourceQuestion
 
 # `ZeRO stage 1, 2 or 3`, `zero 2 or 3`.
@@ -203,6 +204,10 @@ def _largest(question: ResourceQuestion, device: Device, cluster: Cluster | None
     place = f"{gpus} x {device.name}{where}"
     if question.task == "serve":
         length, weights = question.sequence or 8192, question.precision or "bf16"
+        if family := family_of(question.model or ""):
+            held = [one.name for one in family if (fewest_gpus_to_serve(
+                one, device.gb, length, weights, question.users or 1, device.per_node) or 1 << 20) <= gpus]  # fmt: skip
+            return largest_of(place, held, family, f"served in {weights}, {length:,} tokens")
         served = [
             size
             for size in SIZES
@@ -212,6 +217,9 @@ def _largest(question: ResourceQuestion, device: Device, cluster: Cluster | None
             f"**{place}: up to {served[-1]:g}B served in {weights}**." if served else f"{place}: none of 125M or more."
         )
     asked = ResourceQuestion(**{**question.said(), "nodes": None, "gpus": gpus})  # type: ignore[arg-type]
+    if family := family_of(question.model or ""):
+        held = [one.name for one in family if any(fit.verdict == "fits" for fit in ways(asked, one, device, cluster))]
+        return largest_of(place, held, family, "trained")
     found: tuple[float, Fit] | None = None
     for size in SIZES:
         fits = [fit for fit in ways(asked, scale_model(size), device, cluster) if fit.verdict == "fits"]
@@ -223,3 +231,25 @@ def _largest(question: ResourceQuestion, device: Device, cluster: Cluster | None
     size, fit = found
     sizes = f"{fit.layout.sequence} tokens, micro-batch {fit.layout.micro_batch:g}"
     return f"**{place}: up to {size:g}B surely fits** with {way_words(fit)} ({memory_words(fit)}; {sizes})."
+
+
+def family_of(name: str) -> list[SizedModel]:
+    """The known models of a family that is named without a size, the smallest first; empty where none is."""
+    if not name or find_model(name):
+        return []
+    plain = re.sub(r"[\s_/-]+", "", name).lower()
+    found = []
+    for shape in model_shapes().shapes:
+        names = (one for one in (shape.name, *shape.names) if re.search(r"(?i)\d[bm]$", one) and not shape.plain)
+        if named := next((one for one in names if re.sub(r"[\s_/-]+", "", one).lower().startswith(plain)), ""):
+            found.append(sized(shape, named.title() if named.islower() else named))
+    return sorted(found, key=lambda one: one.parameters)
+
+
+def largest_of(place: str, held: list[str], family: list[SizedModel], how: str) -> str:
+    """The largest of a family that fits, and the smallest that does not."""
+    over = [one.name for one in family if one.name not in held]
+    if not held:
+        return f"**{place}: none of {', '.join(one.name for one in family)}** {how}."
+    beyond = f"; not {over[0]}" if over and over[0] != held[-1] else ""
+    return f"**{place}: {held[-1]} is the largest that fits** {how}{beyond}."

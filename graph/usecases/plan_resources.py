@@ -741,15 +741,16 @@ def precisions(question: ResourceQuestion) -> tuple[str | None, ...]:
 def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None = None) -> str:
     """`4 x A100 40 GB: weights 33 GiB on each, ...`; a number of GPUs that was said is judged."""
     length, weights = question.sequence or 8192, question.precision or "bf16"
-    least = fewest_gpus_to_serve(model, device.gb, length, weights, question.users or FEW_SEQUENCES)
+    node = device.per_node
+    least = fewest_gpus_to_serve(model, device.gb, length, weights, question.users or FEW_SEQUENCES, node)
     gpus = wanted_gpus(question, device) or question.tensor or least
     if gpus is None:
         return f"{device.name}: not even 64 serve it in {weights}; take 8- or 4-bit weights, or a larger card."
-    found, each = estimate_serving(model, device.gb, gpus, length, weights), cache_bytes(model) / 1024
+    found, each = estimate_serving(model, device.gb, gpus, length, weights, node), cache_bytes(model) / 1024
     if found.sequences and question.users and found.sequences < question.users:
         return (
-            f"**No: {gpus} x {device.name}** hold {found.sequences} sequences of {length} at once beside the weights, "
-            f"not {question.users} ({each * length * question.users / 2**20:.1f} GiB of keys and values)"
+            f"**No: {gpus} x {device.name}** hold {plural(found.sequences, 'sequence')} of {length} at once beside the "
+            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} ({each * length * question.users / 2**20:.1f} GiB of keys and values)"
             f"; {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
         )
     if not found.sequences:
@@ -767,17 +768,25 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
     where = f" ({plural(device.nodes_for(gpus), 'node')} of {cluster.title})" if cluster else ""
     return (
         f"**{gpus} x {device.name}** serve {model.name} in {weights}{where}: weights {found.weights:.0f} GiB on each, "
-        f"keys and values {each:g} KiB a token, {each * length / 2**20:.2f} GiB for a sequence of {length} "
+        f"keys and values {each:.4g} KiB a token, {each * length / 2**20:.2f} GiB for a sequence of {length} "
         f"({found.cache_each:.2f} on each GPU), {plural(found.sequences, 'such sequence')} at once, "
-        f"{found.sequences * length:,} tokens (vLLM takes 0.9 of the card; tensor parallel over them)."
+        f"{found.sequences * length:,} tokens in {found.free:.0f} GiB that are left on each (vLLM takes 0.9 of the card; "
+        f"{spread_words(model, gpus, node)})."
         f"{_scarce(question, model, device, gpus, least)}"
     )
+
+
+def spread_words(model: SizedModel, gpus: int, each: int | None) -> str:
+    """How a served model is spread over GPUs, and what of that a cache of latent attention gains nothing by."""
+    told = f"tensor parallel {each} in each node, pipeline parallel {gpus // each}" if each and gpus > each else ""
+    told = told or ("tensor parallel over them" if gpus > 1 else "one GPU")
+    return told + (", and each holds the whole latent cache" if model.shape.latent and gpus > 1 else "")
 
 
 def _scarce(question: ResourceQuestion, model: SizedModel, device: Device, gpus: int, least: int | None) -> str:
     """That there is hardly room for keys and values, and what gives more; empty where there is enough."""
     length = question.sequence or 8192
-    found = estimate_serving(model, device.gb, gpus, length, question.precision or "bf16")
+    found = estimate_serving(model, device.gb, gpus, length, question.precision or "bf16", device.per_node)
     if question.users or found.sequences >= FEW_SEQUENCES:
         return ""
     more = f" {least} x {device.name} hold {FEW_SEQUENCES} and more." if least else ""
@@ -792,7 +801,7 @@ def _lighter(model: SizedModel, device: Device, gpus: int, length: int) -> str:
     told = [
         f"{found.sequences} in {weights}"
         for weights in ("fp8", "int4")
-        if (found := estimate_serving(model, device.gb, gpus, length, weights)).sequences
+        if (found := estimate_serving(model, device.gb, gpus, length, weights, device.per_node)).sequences
     ]
     return f" With smaller weights the same GPUs hold sequences of {length}: {', '.join(told)}." if told else ""
 

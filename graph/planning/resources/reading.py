@@ -436,6 +436,7 @@ def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
 def _model(draft: Draft) -> None:
     """The model that says most: a name with a shape, else a name with a size, else layers and widths, else a size."""
     utterance = draft.utterance
+    draft.taken += [m.span() for m in matching("config_key").finditer(utterance.text)]
     kinds = list(matching("no_sum").finditer(utterance.text))
     mentions = [  # `CNN/DailyMail` is no CNN
         m
@@ -710,6 +711,11 @@ def _settle_aim(draft: Draft) -> None:
     if values.get("disk_gb") and ("checkpoint" in asked or told):  # `can I keep them all?`: of the disk
         others = tuple(one for one in asked if one not in (None, "fit", "checkpoint", "saves" if told else None))
         values["aim"], values["also"] = ("checkpoint", ("checkpoint", *others) if others else ())
+    named = re.sub(r"[\s_-]+", "", str(values.get("model") or "?")).lower()
+    names = (name for one in model_shapes().shapes for name in (one.name, *one.names))
+    known = any(re.sub(r"[\s_-]+", "", name).lower().startswith(named) for name in names)
+    if known and not find_model(str(values["model"])) and matching("of_family").search(draft.utterance.text):
+        values["aim"], values["also"] = "largest", ()
     several = matching("several").search(draft.utterance.text)
     if several:  # `1, 2 or 4 nodes?`: how many is asked
         for name in ("nodes", "gpus") if NODES.search(several[0]) else ("gpus",):  # `1 GPU a node` counts none then

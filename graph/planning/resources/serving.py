@@ -26,27 +26,40 @@ class ServingEstimate:
 
 def cache_bytes(model: SizedModel) -> float:
     """Bytes of keys and values for one token, two a number."""
+    if model.shape.latent:
+        return 2.0 * model.shape.layers * model.shape.latent
     return 2.0 * model.shape.layers * model.shape.kv_heads * model.shape.head_size * 2.0
 
 
 def estimate_serving(
-    model: SizedModel, gb: float, gpus: int = 1, sequence: int = 8192, weights: str = "bf16"
+    model: SizedModel, gb: float, gpus: int = 1, sequence: int = 8192, weights: str = "bf16", each: int | None = None
 ) -> ServingEstimate:
-    """One copy of the model over `gpus` GPUs (tensor parallel) of `gb` GB each, for sequences that long.
+    """One copy of the model over `gpus` GPUs of `gb` GB each, for sequences that long: tensor parallel inside a node of
+    `each` GPUs (None: over all of them), pipeline parallel over the nodes.
 
-    Key/value heads are split as far as there are any; beyond that each GPU holds a copy.
+    Key/value heads are split as far as there are any; beyond that, and of latent attention, each GPU holds a copy.
     """
+    tensor = min(gpus, each or gpus)
+    heads = 1 if model.shape.latent else min(tensor, model.shape.kv_heads)
     held = model.parameters * WEIGHT_BYTES.get(weights, 2.0) / gpus / GIB
-    each = cache_bytes(model) * sequence / min(gpus, model.shape.kv_heads) / GIB
+    cache = cache_bytes(model) * sequence / (heads * (gpus // tensor)) / GIB
     free = SERVED_SHARE * gb - held - RUNTIME_GIB
-    return ServingEstimate(held, each, free, max(0, int(free // each)))
+    return ServingEstimate(held, cache, free, max(0, int(free // cache)))
 
 
 def fewest_gpus_to_serve(
-    model: SizedModel, gb: float, sequence: int = 8192, weights: str = "bf16", at_once: int = FEW_SEQUENCES
+    model: SizedModel,
+    gb: float,
+    sequence: int = 8192,
+    weights: str = "bf16",
+    at_once: int = FEW_SEQUENCES,
+    each: int | None = None,
 ) -> int | None:
-    """The fewest GPUs of 1, 2, 4, 8 ... 64 that serve so many sequences at once; None: more than that."""
-    for gpus in (1, 2, 4, 8, 16, 32, 64):
-        if gpus <= model.shape.heads and estimate_serving(model, gb, gpus, sequence, weights).sequences >= at_once:
+    """The fewest GPUs of 1, 2, 4 ... in a node and whole nodes beyond, up to 64, that serve so many sequences at once;
+    None: more than that. each: GPUs of a node (None: 1, 2, 4 ... 64 are tried)."""
+    powers = [1 << power for power in range(7) if not each or 1 << power < each]
+    for gpus in (*powers, *(range(each, 65, each) if each else ())):
+        split = min(gpus, each or gpus) <= model.shape.heads
+        if split and estimate_serving(model, gb, gpus, sequence, weights, each).sequences >= at_once:
             return gpus
     return None
