@@ -41,8 +41,8 @@ class ResourceQuestion:
     what of a checkpoint is saved (weights); aim: what is asked; offload: what lies in the node's main memory
     (optimizer, or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a
     frozen reference, an average, several); attention: eager (written out) or flash; learning_rate: one with the batch
-    that it is for; kept_count: checkpoints that are kept; per_job: the hours are those of one job of several; mine: the machines are
-    those that the person has."""
+    that it is for; kept_count: checkpoints that are kept; lora_rank: of the adapters; per_job: the hours are those of
+    one job of several; mine: the machines are those that the person has."""
 
     aim: Aim | None = None
     model: str | None = None
@@ -75,6 +75,7 @@ class ResourceQuestion:
     attention: str | None = None
     learning_rate: tuple[float, int] | None = None
     kept_count: int | None = None
+    lora_rank: int | None = None
     hours: float | None = None
     job_h: float | None = None
     node_hours: float | None = None

@@ -35,6 +35,10 @@ NO_ANSWER = "so I do not guess"
 READ_AS = "I read that as a question about {}, but I cannot place *{}* in it, " + NO_ANSWER + "."
 NOT_READ = "I have no answer to *{}* that I can stand behind, " + NO_ANSWER + "."
 NOT_PLANNED = "I cannot place *{}* in that; to the rest:"
+NOT_COUNTED = (
+    "**What *{}* counts I cannot place, so it is not in the sum**: say it by its unit (epochs, nodes, GPUs, tokens, "
+    "hours, a batch) and I reckon with it. Without it:"
+)
 NEXT = "If you mean {}, ask it as in *{}*."
 ELSEWHERE = "{}With a language model set (`maple-chat models`) such questions are answered too."
 SAME = (
@@ -101,14 +105,17 @@ def is_sized(utterance: Utterance) -> bool:
 
 def not_planned(utterance: Utterance, clause: Clause, told: str) -> str:
     """The words of a plan's question that neither its reader nor its answer uses, in a sentence; empty: none."""
-    from graph.planning.resources.reading import residue
+    from graph.planning.resources.reading import loose_numbers, residue
 
     rest = residue(utterance)
+    loose = [one for one in loose_numbers(utterance) if not all(part in told for part in one.split())]
     left = [
         one
         for one in left_over(utterance, clause, clause.label, told)
         if one in rest and not held_in(one, described("ask/method.memory"))
     ]
+    if loose:
+        return NOT_COUNTED.format("*, *".join(loose[:MOST_NAMED]))
     return NOT_PLANNED.format(", ".join(left[:MOST_NAMED])) if left else ""
 
 

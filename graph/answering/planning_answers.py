@@ -58,7 +58,7 @@ def tell_plan(ask: Ask) -> Document | None:
         return told
     if rate := tell_rate(question):
         alone = "learning_rate" in words_of(ask.utterance)
-        return rate if alone else rate + (work_or_fit(ask, question) or Document())
+        return rate if alone else rate + (work_or_fit(ask, question) or write_document())
     if question.aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
@@ -268,11 +268,11 @@ def kept_line(question: ResourceQuestion, full: float) -> str:
     if question.write_gbs:
         seconds = full / question.write_gbs
         hourly = f"every hour that is {seconds / 3600:.1%} of the time, every 2 hours {seconds / 7200:.1%}"
+        ahead = math.ceil((1.5 * seconds + 120) / 60)
         told.append(
-            f"At {question.write_gbs:g} GB/s one takes {seconds:,.0f} s: {hourly}. **Every 1 to 2 hours is sensible**, and "
-            f"once {math.ceil((1.5 * seconds + 120) / 60)} min before the job's limit (in Slurm a signal: "
-            f"`--signal=B:USR1@{60 * math.ceil((1.5 * seconds + 120) / 60)}`). Write to a new name, rename when it is "
-            "whole, then delete the oldest."
+            f"At {question.write_gbs:g} GB/s one takes {seconds:,.0f} s: {hourly}. **Every 1 to 2 hours is sensible**, "
+            f"and once {ahead} min before the job's limit (in Slurm a signal: `--signal=B:USR1@{60 * ahead}`). Write "
+            "to a new name, rename when it is whole, then delete the oldest."
         )
     return " ".join(told)
 

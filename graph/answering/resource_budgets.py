@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from graph.answering.resource_words import count_words, hours_words, round_words
 from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device
-from graph.planning.resources.limits import chains, holds
+from graph.planning.resources.limits import chains, holds, longest_hours, takes
 from graph.planning.resources.options import ResourceOption, base_layout, wanted_gpus, ways
 from graph.planning.resources.parameters import SizedModel
+from graph.planning.resources.search import NODES
 from graph.planning.resources.speed import Range, gpu_hours
 from knowledge.cluster import Cluster, Queue
 from knowledge.resource_question import ResourceQuestion
+
+# Hours of wall time from which on more nodes are worth telling, and the most that are told unasked.
+LONG_H, MOST_SENSIBLE = 96.0, 64
 
 
 def hours_on(question: ResourceQuestion, model: SizedModel, device: Device, total: float) -> Range:
@@ -64,11 +70,44 @@ def against_budget(
     need = hours_on(question, model, device, total).scaled((question.runs or 1) / per)
     most = max(need.low, need.best)
     verdict = "No" if need.usual > there else "Enough" if most <= there else "Just enough"
-    part = f", {there / need.usual:.0%} of it: short by {round_words(need.usual - there)}" if need.usual > there else ""
+    part = f", that is {need.usual / there:.0%} ({need.low / there:.0%} to {most / there:.0%})"
+    if need.usual > there:
+        part = f", {there / need.usual:.0%} of it: short by {round_words(need.usual - there)}"
     return (
         f"**{verdict}: it takes about {round_words(need.usual)} {unit} ({round_words(need.low)} to {round_words(most)})"
         f" of {there:,.0f}{part}.**"
     )
+
+
+def one_job_line(question: ResourceQuestion, cluster: Cluster | None, nodes: int, gpus: int, wall: Range) -> str:
+    """Whether one job of the queue that was named is long enough; empty where none was, or it takes no such job."""
+    queue = cluster.queue(question.queue) if cluster and question.queue else None
+    limit = longest_hours(queue, nodes) if queue and takes(queue, nodes, gpus) else None
+    if queue is None or limit is None:
+        return ""
+    slow, size = max(wall.low, wall.best), plural(nodes, "node")
+    if wall.usual > limit:
+        few, many = (math.ceil(hours / limit) for hours in (wall.usual, slow))
+        jobs = f"{few} to {many}" if many > few else f"{few}"
+        return (
+            f"**Not in one job of `{queue.id}`** ({limit:g} h for {size}): {hours_words(wall)}, {jobs} jobs in a chain."
+        )
+    sure = "Yes" if slow <= 0.9 * limit else "Just"
+    reserve = "" if sure == "Yes" else " with little in reserve, so save and be ready to go on in a second job"
+    return f"**{sure}, in one job of `{queue.id}`** (up to {limit:g} h for {size}): {hours_words(wall)}{reserve}."
+
+
+def sensible_nodes(
+    question: ResourceQuestion, device: Device, cluster: Cluster | None, hours: Range, least: int
+) -> int | None:
+    """Nodes on which work that would take weeks on the fewest GPUs that hold it ends in some days, as far as a queue
+    takes them; None where the fewest will do, or a number was said."""
+    if cluster is None or question.nodes or question.gpus or hours.usual / least < LONG_H:
+        return None
+    open_to_it = [n for n in NODES if n <= MOST_SENSIBLE and n * device.each >= least
+                  and chains(cluster, device.node_type, n, 1.0, n * device.each)]  # fmt: skip
+    enough = [n for n in open_to_it if hours.usual / (n * device.each) <= LONG_H]
+    return next(iter(enough), open_to_it[-1] if open_to_it else None)
 
 
 def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None) -> str:
@@ -137,9 +176,7 @@ def site_charge(
     if cluster is None or cluster.charge is None:
         return None
     nodes, charge = device.nodes_for(gpus), cluster.charge
-    found = chains(
-        cluster, device.node_type, nodes, hours / gpus, gpus, part=gpus < device.each, named=question.queue
-    )
+    found = chains(cluster, device.node_type, nodes, hours / gpus, gpus, part=gpus < device.each, named=question.queue)
     queue = next((one.queue for one in found if one.queue.id == question.queue), found[0].queue if found else None)
     if queue is None:
         return None

@@ -27,7 +27,7 @@ from knowledge.resource_question import ResourceQuestion
 # `ZeRO stage 1, 2 or 3`, `zero 2 or 3`.
 STAGES = re.compile(
     r"(?i)\b(?:zero[- ]?)?(?:stages?\s*)?[123]"
-    r"(?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?![\w.]))+"
+    r"(?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?!\w|\.\d))+"
 )
 # What stands for any model where the answer does not depend on its size.
 GENERAL_SIZE = 7.0
@@ -40,15 +40,18 @@ def _fields(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-PLACE = _fields("model machines gpu or_gpus gpu_gb nodes gpus each task")
-OF_WAY = "sequence micro_batch global_batch strategy tensor pipeline precision optimizer recompute offload beside loss attention"
+PLACE = _fields("model machines gpu or_gpus gpu_gb nodes gpus each task queue")
+OF_WAY = (
+    "lora_rank sequence micro_batch global_batch strategy tensor pipeline precision optimizer recompute offload beside "
+    "loss attention"
+)
 WAY = PLACE | _fields(OF_WAY)
 BUDGET = _fields("hours node_hours gpu_hours site_units")
 # What each kind of answer works with.
 USED: dict[str, frozenset[str]] = {
     "limits": _fields("gpu gpu_gb machines nodes hours node_hours gpus task start_h queue"),
     "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed runs"),
-    "fit": WAY | BUDGET | _fields("measured_gb speed"),
+    "fit": WAY | BUDGET | _fields("measured_gb speed tokens samples epochs steps"),
     "choice": WAY | _fields("tokens samples epochs steps"),
     "largest": WAY,
     "serve": PLACE | _fields("sequence precision or_precisions users strategy tensor"),

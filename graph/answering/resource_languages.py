@@ -17,6 +17,8 @@ def verdict_line(words: str, plan: ResourcePlan) -> str:
     if told is None or not plan.options or plan.model is None:
         return ""
     best = plan.options[0]
+    if plan.model.unsure and best.fit.verdict == "tight":
+        return ""  # what is not known of it is told below
     if not best.accepted:
         return told["refused"]
     where = f" ({best.cluster.title})" if best.cluster else ""

@@ -143,7 +143,11 @@ def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
     rows = []
     for one in held[:MOST_MACHINES]:
         each = ", ".join(f"{price_in_words(price)} {unit} in `{queue.id}`" for price, _, queue in prices[id(one)][:3])
-        pace = "" if one.hours else f" an hour, {round_words(1e9 * prices[id(one)][0][0] / speed[id(one)] / 3600)} for 1 B tokens"
+        pace = (
+            ""
+            if one.hours
+            else f" an hour, {round_words(1e9 * prices[id(one)][0][0] / speed[id(one)] / 3600)} for 1 B tokens"
+        )
         time = f", {hours_words(one.hours)}" if one.hours else ""
         rows.append(f"{place_words(one)}: {each}{pace}{time}")
     price, _, queue = prices[id(least)][0]
@@ -151,7 +155,9 @@ def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
     told = f"**{place_words(least)} in `{queue.id}` costs the least: {ends}**"
     asked = next(((one, price) for one in held for price, _, q in prices[id(one)] if q.id == plan.question.queue), None)
     if asked and asked[0] is not least and least.hours:
-        told = f"**In `{plan.question.queue}` about {price_in_words(asked[1])} {unit}** ({place_words(asked[0])}). {told}"
+        told = (
+            f"**In `{plan.question.queue}` about {price_in_words(asked[1])} {unit}** ({place_words(asked[0])}). {told}"
+        )
     stopped = " It may be stopped early there: save often and ask for --requeue." if queue.purpose == "preempt" else ""
     return [f"{told}, of what surely holds it, by what the site charges.{stopped}", f"By price: {'; '.join(rows)}."]
 

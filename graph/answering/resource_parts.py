@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from graph.answering.ask import Ask
+from graph.answering.resource_budgets import against_budget
 from graph.answering.resource_languages import verdict_line
 from graph.answering.resource_words import option_line
 from graph.answering.resources import HOW_MUCH, saves_line, tell_hours
 from graph.answering.situation import cite, write_document
 from graph.planning.resources.alternatives import fewest_there
-from graph.planning.resources.options import ResourceOption, amount
+from graph.planning.resources.options import ResourceOption, amount, known_devices
 from graph.planning.resources.reading import KINDS
 from graph.usecases.plan_resources import (
     TAKING,
@@ -38,7 +39,10 @@ def tell_parts(ask: Ask, question: ResourceQuestion, own: dict[str, Answer]) -> 
         return plan.document if plan.model else None
     best = plan.options[0]
     settled, instead = holding(question, plan, best)
-    told = [write_document(verdict_line(ask.text, plan))]
+    total = amount(question, plan.model)
+    paid = [against_budget(question, plan.model, device, cluster, total) for device, cluster in known_devices(question)
+            if total and best.fit.device == device]  # fmt: skip
+    told = [write_document(verdict_line(ask.text, plan), *paid)]
     for aim in (question.aim or "fit", *question.also):
         kind = KINDS.get(aim, aim)
         asked = replace(settled, aim=aim, also=())
@@ -63,7 +67,7 @@ def holding(question: ResourceQuestion, plan: ResourcePlan, best: ResourceOption
         if not found:
             return question, ""
         option, line = found[0], f"What follows is for the fewest that surely hold it: {option_line(found[0])}."
-    elif question.nodes or question.gpus:
+    elif question.nodes or question.gpus or (plan.model and amount(question, plan.model)):
         return question, ""
     machines = (option.cluster.id,) if option.cluster else question.machines
     return replace(

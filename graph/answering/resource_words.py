@@ -39,6 +39,8 @@ def hours_words(found: Range) -> str:
     """Hours, or days from four days on."""
     if found.usual >= 96:
         return range_words(found.scaled(1 / 24), "days")
+    if found.usual < 1 / 60:
+        return "less than a minute"
     if found.usual < 1:
         return range_words(found.scaled(60), "minutes")
     return range_words(found, "h")

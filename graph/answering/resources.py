@@ -6,9 +6,18 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from graph.answering.ask import Ask
-from graph.answering.resource_budgets import affordable, against_budget, hours_on, site_charge, within
+from graph.answering.resource_budgets import (
+    affordable,
+    against_budget,
+    hours_on,
+    one_job_line,
+    sensible_nodes,
+    site_charge,
+    within,
+)
 from graph.answering.resource_extremes import (
     unused_line,
 )
@@ -26,9 +35,10 @@ from graph.answering.situation import cite, write_document
 from graph.planning.charging import amount as price_in_words
 from graph.planning.charging import is_whole
 from graph.planning.queues import plural
+from graph.planning.resources.alternatives import that_fit
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.limits import holds, job_nodes, longest_hours, takes
+from graph.planning.resources.limits import chains, holds, job_nodes, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import (
     WHOLE_NODE,
@@ -51,6 +61,7 @@ from graph.usecases.plan_resources import (
     RESERVE,
     UNPUBLISHED,
     ResourcePlan,
+    batch_line,
     from_here,
     headline,
     mine_line,
@@ -87,6 +98,10 @@ PRICE = re.compile(r"(?i)\b(?:SUs?|service units|cheap\w*|price|cost\w*|charge\w
 MOST_WIDER = 8
 # Nobody chains more jobs than that.
 MOST_JOBS = 200
+# Minutes of one GPU up to which several of them are a mistake.
+SMALL_MIN = 30.0
+# Minutes that a short run loses to its start.
+START_MIN = 3.0
 # A save's seconds where no model's size is known.
 UNKNOWN_SAVE_S = 60.0
 # What is kept free behind the last save of a job.
@@ -184,8 +199,8 @@ def saves_line(question: ResourceQuestion) -> str:
         much = "too rarely" if told_every * 3600 > saves.interval_s else "more often than needed"
         if lost > 1.3 * best:
             judged = (
-                f"**Every {time_words(told_every * 3600)} is {much}**: about {lost:.0%} of the time is lost to work done "
-                f"twice and to saving, against {best:.0%}. "
+                f"**Every {time_words(told_every * 3600)} is {much}**: about {lost:.0%} of the time is lost to work "
+                f"done twice and to saving, against {best:.0%}. "
             )
     fails = f"so many GPUs fail about every {time_words(saves.mtbf_h * 3600)} (published rates of large clusters)"
     if told_h:
@@ -201,8 +216,8 @@ def saves_line(question: ResourceQuestion) -> str:
         f"half as much again, and {END_S // 60} min for the end. "
     )
     return (
-        f"{judged}**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. "
-        f"{ends}Where a save costs little, more often: what is lost is what was done since."
+        f"{judged}**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; "
+        f"{why}. {ends}Where a save costs little, more often: what is lost is what was done since."
         f"{' ' + room if (room := room_line(question, model)) else ''}"
     )
 
@@ -258,6 +273,8 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     of_memory = question.aim in OF_MEMORY and not (said.tokens or said.samples or said.steps)
     bounded = said.hours or said.gpu_hours or said.node_hours
     if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
+        if eased_task(question, plan_resources(question)):
+            return planned(ask, question)
         return with_unused(ask, question, tell_hours(question, model), "hours")
     if saw_memory(question):
         return what_fits(question)
@@ -284,10 +301,26 @@ def planned(ask: Ask, question: ResourceQuestion) -> Document:
         return write_document(NO_PACE if timed else "") + with_unused(ask, question, plan.document, "serve")
     if plan.model is None:
         return with_unused(ask, question, plan.document, "fit")
+    if eased := eased_task(question, plan):
+        way = {"lora": "LoRA", "qlora": "QLoRA"}[eased]
+        told = write_document(f"**{headline(plan.model, plan.options[0]).split('**')[1]}: but it does with {way}.**")
+        return told + planned(ask, replace(question, task=eased))
     bought = [affordable(question, plan.model, device, cluster) for device, cluster in known_devices(question)[:2]]
     spoken = write_document(verdict_line(ask.text, plan))
     told = with_unused(ask, question, spoken + write_document(*bought) + plan.document, "fit")
     return told + write_document("" if says_training(ask, question) else TAKEN_AS)
+
+
+def eased_task(question: ResourceQuestion, plan: ResourcePlan) -> Literal["lora", "qlora"] | None:
+    """The way of training that holds on the one card which was said, where all parameters do not fit there and no way
+    was named."""
+    named = question.task or question.strategy or question.optimizer or question.offload or question.denied
+    if named or question.gpus != 1 or not plan.options or plan.options[0].fit.verdict != "no" or not plan.model:
+        return None
+    if plan.model.shape.kind != "decoder":
+        return None
+    ways: tuple[Literal["lora", "qlora"], ...] = ("lora", "qlora")
+    return next((task for task in ways if that_fit(replace(question, task=task), plan.model)), None)
 
 
 def says_training(ask: Ask, question: ResourceQuestion) -> bool:
@@ -330,7 +363,8 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     whether to say that it fits, too."""
     total = amount(question, model) or 0.0
     sequence = base_layout(question, model).sequence
-    flops = flops_per_token(model, sequence) * total
+    method = base_layout(question, model).method
+    flops = flops_per_token(model, sequence, method) * total
     options = plan_resources(question).options
     order = [one.fit.device for one in options]
     there = sorted(known_devices(question), key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order))
@@ -338,7 +372,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     found = list(kinds.values())[::-1][:3]
     unit = "images" if model.shape.kind == "convolution" else "tokens"
     shares = "; ".join(dict.fromkeys(_share_words(model, device) for device, _ in found))
-    formula = f"6 x {count_words(model.active)} parameters, and attention,"
+    formula = f"{6 if method == 'full' else 4} x {count_words(model.active)} parameters, and attention,"
     if model.shape.kind == "convolution":
         formula = f"3 x 2 x {model.shape.gflops:g} G multiply-adds forward"
     said = bool(question.nodes or question.gpus)
@@ -355,14 +389,19 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
         return plan_resources(question).document
     if best and best.cluster and not best.accepted and 0 < (most := most_nodes(best)) < best.nodes:
         fewer = replace(question, nodes=most, gpus=None, gpu=best.fit.device.facts.model)
-        told = write_document(refused_line(best), f"On {plural(most, 'node')} of it:")
-        return told + tell_hours(fewer, model, memory=memory)
+        refused = write_document(refused_line(best), f"On {plural(most, 'node')} of it:")
+        return refused + tell_hours(fewer, model, memory=memory)
     fits = best and best.fit.verdict == "fits" and best.accepted
+    if best and fits and (small := small_line(question, model, best, total)):
+        alone = replace(question, nodes=None, gpus=1, each=None, hours=None)
+        return write_document(small) + tell_hours(alone, model, memory=memory)
     return write_document(
         mine_line(question),
         memory_line(question, model, best) if best and memory and not fits else "",
         not_held if holding else "",
         runs_line(question, model, total, holding or found),
+        *(one_job_of(question, model, device, cluster, total) for device, cluster in holding),
+        *(job_tokens(question, model, device, cluster) for device, cluster in holding[:1]),
         *(within(question, model, device, cluster, total) for device, cluster in holding),
         *(
             f"{f'{device.name}: ' if len(found) > 1 else ''}{told}"
@@ -377,6 +416,50 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     )
 
 
+def one_job_of(
+    question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
+) -> str:
+    """The verdict on the queue that was named, on the GPUs that were."""
+    gpus = wanted_gpus(question, device)
+    if not gpus:
+        return ""
+    wall = hours_on(question, model, device, total).scaled(1 / gpus)
+    return one_job_line(question, cluster, device.nodes_for(gpus), gpus, wall)
+
+
+def job_tokens(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None) -> str:
+    """How many tokens one job there works through, where that is asked beside the whole."""
+    gpus = wanted_gpus(question, device)
+    found = chains(cluster, device.node_type, device.nodes_for(gpus), 1.0, gpus) if cluster and gpus else []
+    if question.aim != "budget" or question.hours or not found or not found[0].limit_h:
+        return ""
+    asked = replace(question, hours=found[0].limit_h, node_hours=None, gpu_hours=None, site_units=None)
+    return f"In one job of `{found[0].queue.id}`: {affordable(asked, model, device, cluster)}"
+
+
+def small_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption, total: float) -> str:
+    """That many GPUs are too many for work that one does in minutes; empty else."""
+    device = best.fit.device
+    alone = hours_on(question, model, device, total)
+    if best.fit.layout.gpus <= 1 or max(alone.low, alone.best) * 60 > SMALL_MIN:
+        return ""
+    one = next(iter(plan_resources(replace(question, nodes=None, gpus=1)).options), None)
+    if one is None or one.fit.verdict != "fits":
+        return ""
+    size, spent = best.fit.layout.gpus, question.hours or 0.0
+    asked = (
+        f" {plural(best.nodes, 'node')} for {spent:g} h would be {best.nodes * spent:,.0f} node hours." if spent else ""
+    )
+    queues = best.cluster.queues if best.cluster else ()
+    shared = [q for q in queues if q.purpose == "shared" and device.node_type in q.node_types]
+    where = f", in `{shared[0].id}`" if shared else ""
+    return (
+        f"**{size} GPUs are far too many: one does it in {hours_words(alone)} of arithmetic**, some minutes with "
+        f"starting and loading. Take one GPU for half an hour{where}; so many would get a few samples each and do few, "
+        f"too large steps.{asked}"
+    )
+
+
 def runs_line(
     question: ResourceQuestion, model: SizedModel, total: float, found: list[tuple[Device, Cluster | None]]
 ) -> str:
@@ -388,7 +471,12 @@ def runs_line(
         hours = hours_on(question, model, device, total).scaled(question.runs or 1)
         nodes = f", {round_words(hours.usual / device.each)} node hours" if cluster else ""
         told.append(f"{range_words(hours, f'{device.facts.model} {device.kind} hours')}{nodes}")
-    return f"**All {question.runs} of them: {'; '.join(told)}.** Each of them:"
+    many = question.runs or 1
+    starts = f", and {many * START_MIN / 60:,.0f} GPU hours more if each loses {START_MIN:g} min to its start"
+    return (
+        f"**All {many} of them: {'; '.join(told)}**{starts}. They are independent: a job array with several runs in "
+        "each task, one on each GPU, no distributed training. Each of them:"
+    )
 
 
 def _holding(
@@ -414,9 +502,9 @@ def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpt
             (headline(model, best), refused_line(best) if not best.accepted else from_here(question, model))
         )
     plain = needless_line(question, model, best)
-    return (
-        f"In memory it fits: {option_line(replace(best, hours=None))}; {states_words(model, best.fit)}. {plain}".strip()
-    )
+    batch = batch_line(question, model, best) if question.global_batch else ""
+    told = f"In memory it fits: {option_line(replace(best, hours=None))}; {states_words(model, best.fit)}."
+    return " ".join(filter(None, (told, plain, batch)))
 
 
 def _share_words(model: SizedModel, device: Device) -> str:
@@ -452,11 +540,20 @@ def _hours_line(
         gpus = max(gpus, device.each)
     charged = site_charge(question, cluster, device, hours.usual, gpus)
     if charged and not (charged[1] == "node hours" and 0.99 < charged[0] * device.each / hours.usual < 1.01):
-        ends = "" if hours.low == hours.best else " ({} to {})".format(
-            *(round_words(charged[0] * end / hours.usual) for end in (min(hours.low, hours.best), max(hours.low, hours.best)))
+        ends = (
+            ""
+            if hours.low == hours.best
+            else " ({} to {})".format(
+                *(
+                    round_words(charged[0] * end / hours.usual)
+                    for end in (min(hours.low, hours.best), max(hours.low, hours.best))
+                )
+            )
         )
         told += f", **charged as about {round_words(charged[0])} {charged[1]}{ends}**"
     fewest = ", which surely hold it" if least else ""
+    if more := sensible_nodes(question, device, cluster, hours, gpus):
+        gpus, fewest = more * device.each, ""
     wall = hours.scaled(1 / gpus)
     nodes = device.nodes_for(gpus)
     size = f"{plural(nodes, 'node')} ({plural(gpus, device.kind)})" if cluster else plural(gpus, device.kind)

@@ -65,7 +65,11 @@ def is_whole(turn: TurnContext) -> bool:
     asks = asks or (said.aim in ("hours", "cost", "jobs") and bool(said.pace_s))
     told = bool(said.model and said.task in ("lora", "qlora") and (said.machines or said.gpu)) and is_terse(turn)
     unpublished = UNPUBLISHED.search(said.model or "") is not None and bool(said.machines or said.gpu or said.gpu_gb)
-    if not (asks or said.aim or told or unpublished) or wants_script(turn, said) or (turn.script is not None and turn.act == "edit"):
+    if (
+        not (asks or said.aim or told or unpublished)
+        or wants_script(turn, said)
+        or (turn.script is not None and turn.act == "edit")
+    ):
         return False
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)

@@ -21,7 +21,10 @@ MINE = ("my", "mein", "meine", "meiner", "meinem", "meinen", "ma", "mon", "mi", 
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 # `A laptop GPU` is one, `a larger GPU` counts none.
 ANY_ONE = r"(?:(?<=[a-z])\s+(?!\w+er\b|different|other|multi|new)[a-z]+(?=\s+(?:gpu|card)\b))?"
-NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|w[eę]z(?:e[lł]|[lł])\w*|уз(?:ел|л)\w*|servers?|pcs?|workstations?|desktops?|[dh]gx)"
+NODE = (
+    r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|w[eę]z(?:e[lł]|[lł])\w*|уз(?:ел|л)\w*"
+    r"|servers?|pcs?|workstations?|desktops?|[dh]gx)"
+)
 ONE_NODE = re.compile(
     rf"(?i)(?<![\w-])(?:{COUNT}|the(?=\s+(?:whole|full|entire)\s)|(?<=\bon )the(?=\s+[a-z]+\d+\w*\s+node\b))[\s-]+"
     rf"(?:(?:whole|entire|full|gpu|single|gaming|old|lab|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"

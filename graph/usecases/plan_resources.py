@@ -162,12 +162,12 @@ def _out_of_reach(question: ResourceQuestion) -> Document:
         where = f"{gpus} x {device.name}" + (f" of {cluster.title}" if cluster else "")
         seventy = 6 * 70e9 * 1.4e12 / (gpus * device.facts.tflops * 1e12 * share.usual) / 3.156e7
         told.append(
-            f"**On {where} that cannot be done, with any batch size**: even 70 B parameters on 1.4 T tokens would take "
-            f"about {seventy:,.0f} years there, and {count_words(70e9)} x 16 bytes = 1,120 GB of states have to fit first."
+            f"**On {where} that cannot be done, with any batch size**: even 70 B parameters on 1.4 T tokens would "
+            f"take about {seventy:,.0f} years there, and 70 B x 16 bytes = 1,120 GB of states have to fit first."
         )
         told.append(
-            f"What can: a model of 1 B parameters on {tokens} tokens in 30 days without a break; or an open model that is "
-            "trained already, further trained on your data: *does Llama-3.1-8B full fine-tuning fit there?*, or *QLoRA*."
+            f"What can: a model of 1 B parameters on {tokens} tokens in 30 days without a break; or an open model "
+            "trained further on your data: *does full fine-tuning of Llama-3.1-8B fit there?*, or *QLoRA*."
         )
     return write_document(
         f"How large {question.model} is has not been published; it is counted among the largest, trained on thousands "
@@ -329,8 +329,8 @@ def usual_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpti
     if not found or found[0].fit.verdict == "fits":
         return ""
     return (
-        f"**Not surely on a usual node of {cluster.title}**: {option_line(replace(found[0], hours=None))}. What holds it "
-        "is another kind of node:"
+        f"**Not surely on a usual node of {cluster.title}**: {option_line(replace(found[0], hours=None))}. What holds "
+        "it is another kind of node:"
     )
 
 
@@ -416,9 +416,7 @@ def premise_lines(question: ResourceQuestion, device: Device, cluster: Cluster |
             f"{device.gb:g} GB of them count here."
         )
         if question.offload:
-            told.append(
-                "**Offload wins nothing there**: what lies in main memory lies in the same memory. The sum is without it."
-            )
+            told.append("**Offload wins nothing there**: main memory is the same memory. The sum is without it.")
     if not device.facts.bf16 and question.precision != "fp32":
         told.append(f"{device.facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     return told
@@ -750,8 +748,8 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
     if found.sequences and question.users and found.sequences < question.users:
         return (
             f"**No: {gpus} x {device.name}** hold {plural(found.sequences, 'sequence')} of {length} at once beside the "
-            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} ({each * length * question.users / 2**20:.1f} GiB of keys and values)"
-            f"; {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
+            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} "
+            f"({each * length * question.users / 2**20:.1f} GiB of keys and values); {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
         )
     if not found.sequences:
         left = (
@@ -770,8 +768,8 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
         f"**{gpus} x {device.name}** serve {model.name} in {weights}{where}: weights {found.weights:.0f} GiB on each, "
         f"keys and values {each:.4g} KiB a token, {each * length / 2**20:.2f} GiB for a sequence of {length} "
         f"({found.cache_each:.2f} on each GPU), {plural(found.sequences, 'such sequence')} at once, "
-        f"{found.sequences * length:,} tokens in {found.free:.0f} GiB that are left on each (vLLM takes 0.9 of the card; "
-        f"{spread_words(model, gpus, node)})."
+        f"{found.sequences * length:,} tokens in {found.free:.0f} GiB that are left on each (vLLM takes 0.9 of the "
+        f"card; {spread_words(model, gpus, node)})."
         f"{_scarce(question, model, device, gpus, least)}"
     )
 

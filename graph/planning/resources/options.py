@@ -21,7 +21,7 @@ from knowledge.resource_question import ResourceQuestion
 SPREADS: dict[str, Spread] = {"ddp": "ddp", "zero1": "zero1", "zero2": "zero2", "zero3": "zero3", "fsdp": "fsdp"}
 OPTIMIZERS: dict[str, Optimizer] = {"adam": "adam", "adam8bit": "adam8bit", "sgd": "sgd", "adafactor": "adafactor"}
 BESIDE: dict[str, Beside] = {"reference": "reference", "several": "several", "ema": "ema"}
-SEQUENCE, IMAGE_SEQUENCE = 4096, 197
+SEQUENCE, IMAGE_SEQUENCE, LORA_RANK = 4096, 197, 16
 # Where FSDP alone takes more nodes, a split inside the node is weighed too.
 MANY_NODES, WHOLE_NODE = 16, 8
 # What stands for a GPU where none is named; of one that is told by its memory alone, speed is an A100's.
@@ -75,6 +75,7 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
         recompute="none" if question.recompute == "none" else "full",
         settled=question.recompute is not None,
         loss=loss_of(question, model),
+        rank=question.lora_rank or LORA_RANK,
         flash=question.attention != "eager",
         beside=BESIDE.get(question.beside or "", "none"),
         offload_optimizer=question.offload is not None,

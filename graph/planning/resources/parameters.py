@@ -25,7 +25,8 @@ LAYERS = re.compile(
     r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*layers?\b|\b(?:num_hidden_)?layers?\s*(?:of|=|:|is)\s*(?P<m>\d{1,3})\b"
 )
 WIDTH = re.compile(
-    r"(?i)\b(?:hidden|width|d_?model|d(?=\s?=)|embedding)(?:[ _-]?(?:size|dim\w*))?\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{3,5})\b"
+    r"(?i)\b(?:hidden|width|d_?model|d(?=\s?=)|embedding)(?:[ _-]?(?:size|dim\w*))?"
+    r"\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{3,5})\b"
     r"|(?<![\w.])(?P<m>\d{3,5})\s+(?:hidden|wide)\b"
 )
 HEADS = re.compile(r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*(?:attention )?heads?\b")

@@ -23,6 +23,7 @@ from knowledge.data_file import read_data
 from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import find_shape, model_shapes
 from knowledge.resource_question import PLACE, SIZE, Aim, ResourceQuestion
+from knowledge.word_lists import in_order
 
 # How amounts are told: lists of quantities.yaml.
 matching = partial(pattern, "quantities")
@@ -34,6 +35,13 @@ STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
 FEW_TOKENS = 1_000_000
 # Nobody lets choose from more places.
 MOST_PLACES = 8
+# Words behind a number that are no unit of it.
+NO_UNIT = frozenset(
+    in_order(
+        "and und et y e or oder ou o the for with from was are is not but per that this then im auf nodes node gpus "
+        "gpu hours days year years bit bits reichen suffice should would will enough"
+    )
+)
 # `~4M` beside `2^22`: the same number.
 NEAR_POWER = 0.1
 # Aims whose words, beside a quota and saves, ask whether it holds them.
@@ -128,6 +136,19 @@ def unread(utterance: Utterance) -> tuple[str, ...]:
     open_to_it = [m for m in utterance.of_kind("Quantity", "Duration", "Method") if m.unit or m.kind != "Quantity"]
     free = (m.text for m in open_to_it if draft.is_free(m.start, m.end))
     return tuple(dict.fromkeys(text for text in free if any(letter.isdigit() for letter in text)))
+
+
+def loose_numbers(utterance: Utterance) -> tuple[str, ...]:
+    """Numbers with the word behind them (`3 rounds`) that no field of the question took and no name holds."""
+    draft, text = _draft(utterance), utterance.text
+    named = [(m.start, m.end) for m in utterance.mentions if m.kind not in ("Quantity", "Duration")]
+    found = []
+    for match in matching("loose").finditer(text):
+        free = draft.is_free(match.start("number"), match.end("number")) and match["word"]
+        held = any(start <= match.start() < end or start == match.start("word") for start, end in named)
+        if free and not held and match["word"].lower() not in NO_UNIT:
+            found.append(f"{match['number']} {match['word']}")
+    return tuple(dict.fromkeys(found))
 
 
 def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
@@ -376,7 +397,9 @@ def _words(draft: Draft) -> None:
         draft.values["machines"] = tuple(machines)
     queues = [q for name in machines if (c := catalogue().find(name)) for q in c.queues]
     for one_queue in queues:  # `in shared?`: an id of the machine's own, where no word says that it is a queue
-        if bare := re.search(rf"(?i)\b(?:in|on|to) {re.escape(one_queue.id)}(?=\s*(?:[?.,;!]|$))", utterance.text):
+        if bare := re.search(
+            rf"(?i)\b(?:in|on|to|im|en|dans|sur|w|na|в) {re.escape(one_queue.id)}(?=\s*(?:[?.,;!]|$))", utterance.text
+        ):
             draft.set("queue", one_queue.id, *bare.span())
     for queue in utterance.of_kind("Queue"):
         draft.values["queue"] = str(queue.value)
@@ -403,6 +426,8 @@ def _words(draft: Draft) -> None:
             draft.add(word.field, word.value, word.start, word.end)
         else:
             draft.set(word.field, word.value, word.start, word.end)
+    if draft.values.get("task") in ("lora", "qlora") and (rank := matching("lora_rank").search(text)):
+        draft.set("lora_rank", int(rank["rank"]), *rank.span())
     if ("task", "lora") in draft.values.get("denied", ()):  # type: ignore[operator]
         draft.values.setdefault("task", "train")
 
@@ -657,8 +682,14 @@ def _times(draft: Draft) -> None:
         draft.values.update({"hours": max(every)} if every else {})
         draft.values.update({"job_h": min(every)} if len(set(every)) > 1 else {})
         draft.values.update({"per_job": True} if len(set(every)) == 1 and matching("each_job").search(text) else {})
-    elif "hours" not in draft.values and (day := matching("same_day").search(text)) and "hours" in (
-        draft.values.get("aim"), *draft.values.get("also", ())  # type: ignore[misc]
+    elif (
+        "hours" not in draft.values
+        and (day := matching("same_day").search(text))
+        and "hours"
+        in (
+            draft.values.get("aim"),
+            *draft.values.get("also", ()),  # type: ignore[misc]
+        )
     ):
         draft.set("hours", 24.0, *day.span())
     elif "hours" in draft.values and matching("per_job").search(text):
@@ -681,7 +712,7 @@ def _pixels(draft: Draft) -> None:
         return draft.add("global_batch", int(found["px2"]), *found.span("px2"))  # `batch at 256`
     if not found or model is None or model.shape.kind not in ("vision", "other", "convolution"):
         return None
-    width, usual = int(found["px"] or found["px2"]), model.shape.sequence or 0
+    width, usual = int(found["px"] or found["px2"] or found["px3"]), model.shape.sequence or 0
     draft.taken.append(found.span())
     if usual and "sequence" not in draft.values:
         draft.set("sequence", round(usual * (width / model.shape.pixels) ** 2), *found.span())

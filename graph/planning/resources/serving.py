@@ -57,8 +57,9 @@ def fewest_gpus_to_serve(
 ) -> int | None:
     """The fewest GPUs of 1, 2, 4 ... in a node and whole nodes beyond, up to 64, that serve so many sequences at once;
     None: more than that. each: GPUs of a node (None: 1, 2, 4 ... 64 are tried)."""
-    powers = [1 << power for power in range(7) if not each or 1 << power < each]
-    for gpus in (*powers, *(range(each, 65, each) if each else ())):
+    powers = [power for power in (1, 2, 4, 8, 16, 32, 64) if not each or power < each]
+    whole: list[int] = list(range(each, 65, each)) if each else []
+    for gpus in (*powers, *whole):
         split = min(gpus, each or gpus) <= model.shape.heads
         if split and estimate_serving(model, gb, gpus, sequence, weights, each).sequences >= at_once:
             return gpus
