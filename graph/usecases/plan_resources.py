@@ -745,11 +745,13 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
     if gpus is None:
         return f"{device.name}: not even 64 serve it in {weights}; take 8- or 4-bit weights, or a larger card."
     found, each = estimate_serving(model, device.gb, gpus, length, weights, node), cache_bytes(model) / 1024
+    wanted = each * length * (question.users or 0) / 2**20
     if found.sequences and question.users and found.sequences < question.users:
         return (
             f"**No: {gpus} x {device.name}** hold {plural(found.sequences, 'sequence')} of {length} at once beside the "
-            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} "
-            f"({each * length * question.users / 2**20:.1f} GiB of keys and values); {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
+            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} ({wanted:.1f} GiB of keys "
+            f"and values); {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's "
+            "queue."
         )
     if not found.sequences:
         left = (
