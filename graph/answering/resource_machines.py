@@ -11,7 +11,7 @@ from graph.answering.machine_compare import compare_machines
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import prices_of
 from graph.answering.resource_words import hours_words, option_line, place_words, round_words
-from graph.answering.resources import EVERY, question_of
+from graph.answering.resources import EVERY, hours_of, question_of
 from graph.answering.situation import write_document
 from graph.planning.charging import amount as price_in_words
 from graph.planning.queues import plural
@@ -32,6 +32,7 @@ FEWEST = re.compile(
     r"(?i)\b(?:fewest|least|smallest number of|wenigsten|moins de|menos)\s+(?:nodes|knoten|n(?:oe|œ)uds|nodos)\b"
 )
 BY_NODE_HOURS = re.compile(r"(?i)\bnode[- ]?hours?\b|\bknotenstunden\b")
+BY_PRICE = "By price"
 # Of one machine its kinds of nodes are weighed.
 BY_KIND = ("fastest", "cheapest")
 THESE = re.compile(r"(?i)\b(?:those|these|them|davon|diesen|ceux|celles|esos|esas|queste|questi)\b")
@@ -66,13 +67,18 @@ def tell_machine(ask: Ask) -> Document | None:
         return compare_machines(clusters or every) if clusters or every else None
     if not any(option.cluster for option in plan.options):
         return plan.document
-    told = write_document(
-        mine_line(question),
-        *_choice_of_machine(
-            plan, not named, fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
-        ),
+    choice = _choice_of_machine(
+        plan, not named, fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
     )
-    return told + compare_machines(clusters) if len(clusters) > 1 else told
+    told = write_document(mine_line(question), *choice)
+    if len(clusters) < 2:
+        return told
+    best = {one.cluster.id: one for one in reversed(plan.options) if one.cluster and one.fit.verdict == "fits"}
+    priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
+    spent = (
+        [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], plan.model)]
+    )
+    return told + write_document(*filter(None, spent)) + compare_machines(clusters)
 
 
 def tell_machines_with(said: ResourceQuestion, text: str = "") -> Document | None:
@@ -154,12 +160,12 @@ def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
     ends = f"about {price_in_words(price)} {unit}" if least.hours else f"{price_in_words(price)} {unit} an hour"
     told = f"**{place_words(least)} in `{queue.id}` costs the least: {ends}**"
     asked = next(((one, price) for one in held for price, _, q in prices[id(one)] if q.id == plan.question.queue), None)
-    if asked and asked[0] is not least and least.hours:
+    if asked and asked[0] is not least and least.hours and len(plan.question.machines) == 1:
         told = (
             f"**In `{plan.question.queue}` about {price_in_words(asked[1])} {unit}** ({place_words(asked[0])}). {told}"
         )
     stopped = " It may be stopped early there: save often and ask for --requeue." if queue.purpose == "preempt" else ""
-    return [f"{told}, of what surely holds it, by what the site charges.{stopped}", f"By price: {'; '.join(rows)}."]
+    return [f"{told}, of what surely holds it, by what the site charges.{stopped}", f"{BY_PRICE}: {'; '.join(rows)}."]
 
 
 def _choice_of_machine(
@@ -210,7 +216,9 @@ def _whole(plan: ResourcePlan, option: ResourceOption) -> ResourceOption:
         return option
     if plan.question.gpus:
         return option
-    asked = replace(plan.question, machines=(cluster.id,), nodes=1, gpus=None, gpu=device.facts.model, or_gpus=())
+    asked = replace(
+        plan.question, machines=(cluster.id,), nodes=1, gpus=None, gpu=device.facts.model, or_gpus=(), queue=None
+    )
     return next(iter(that_fit(asked, model)), option)
 
 

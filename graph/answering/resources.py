@@ -271,7 +271,9 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
         return None
     of_memory = question.aim in OF_MEMORY and not (said.tokens or said.samples or said.steps)
-    bounded = said.hours or said.gpu_hours or said.node_hours
+    bound = question if said.aim is None else said  # what goes on from a question of hours is one
+    elsewhere = said.aim is None and ask.resources is not None and question.queue != ask.resources.queue
+    bounded = bound.hours or bound.gpu_hours or bound.node_hours or elsewhere
     if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
         if eased_task(question, plan_resources(question)):
             return planned(ask, question)
@@ -516,6 +518,16 @@ def _share_words(model: SizedModel, device: Device) -> str:
         f"{device.facts.model} ({device.kind}) peaks at {device.facts.tflops:g} TFLOP/s in 16 bit, of which trainings "
         f"reach {low:.0f} to {best:.0f} %, usually {usual:.0f} %{bound}{guess}"
     )
+
+
+def hours_of(question: ResourceQuestion, option: ResourceOption, model: SizedModel) -> list[str]:
+    """What the work that was said takes on an option's machine, against the budget where one was said."""
+    total, device, cluster = amount(question, model), option.fit.device, option.cluster
+    if not total:
+        return []
+    paid = against_budget(question, model, device, cluster, total)
+    paid = f"{cluster.title}: {paid}" if paid and cluster else paid
+    return [paid, _hours_line(question, model, device, cluster, total, option)]
 
 
 def _hours_line(

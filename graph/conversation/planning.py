@@ -11,7 +11,15 @@ from graph.conversation.followup import BESIDE, GOES_ON, JOINING, LEANING, LONGE
 from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
-from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled, scaled_words
+from graph.planning.resources.reading import (
+    bare_number,
+    bare_queue,
+    read_followup,
+    read_question,
+    residue,
+    scaled,
+    scaled_words,
+)
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import UNPUBLISHED
@@ -173,12 +181,14 @@ def goes_on(turn: TurnContext) -> bool:
         turn.pending and not rows and answers_what_is_open(turn, asks, named)
     ):
         return False
-    if not said.said() and not scaled(turn.utterance, before) and not bare_number(turn.utterance, before):
+    queue = bare_queue(turn.utterance.text, before.machines)
+    if not said.said() and not queue and not scaled(turn.utterance, before) and not bare_number(turn.utterance, before):
         return False
     left = {
         word for word in re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()) if not SHORT.fullmatch(word)
     }
     left -= JOINING | LEANING | BESIDE
+    left -= {queue[0].lower()} if queue else set()
     if times := scaled_words(words):
         left -= set(times.split())
     if not left:

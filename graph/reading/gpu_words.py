@@ -27,7 +27,8 @@ NODE = (
 )
 ONE_NODE = re.compile(
     rf"(?i)(?<![\w-])(?:{COUNT}|the(?=\s+(?:whole|full|entire)\s)|(?<=\bon )the(?=\s+[a-z]+\d+\w*\s+node\b))[\s-]+"
-    rf"(?:(?:whole|entire|full|gpu|single|gaming|old|lab|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
+    rf"(?:(?:whole|entire|full|gpu|single|gaming|old|lab"
+    rf"|plain|usual|regular|normal|ordinary|standard|[a-z]+\d+\w*)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
 )
 # `a 4 x A100 node` is one node of four; `4 x A100 nodes` are four.
 ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")

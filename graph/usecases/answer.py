@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graph.answering.abstaining import OF_PLACES, chance_of_reading, is_accounted_for, not_planned
+from graph.answering.abstaining import OF_PLACES, chance_of_reading, is_accounted_for, is_sized, not_planned
 from graph.answering.ask import Ask
 from graph.answering.facts import compare_queues
 from graph.answering.grounds import SURE as NEAR
@@ -203,7 +203,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     reason = tell_reason(ask)
     if reason:
         return Answered(reason)
-    if step := tell_technique(ask):
+    planned = ask.clause.act == "plan" and is_sized(ask.utterance)  # then its sum is asked, and no general text
+    if not planned and (step := tell_technique(ask)):
         return Answered(step, certain=True)
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:

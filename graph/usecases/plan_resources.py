@@ -749,8 +749,8 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, 
     if found.sequences and question.users and found.sequences < question.users:
         return (
             f"**No: {gpus} x {device.name}** hold {plural(found.sequences, 'sequence')} of {length} at once beside the "
-            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} ({wanted:.1f} GiB of keys "
-            f"and values); {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's "
+            f"{found.weights:.0f} GiB of weights of {model.name} on each, not {question.users} ({wanted:.1f} GiB of "
+            f"keys and values); {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in the "
             "queue."
         )
     if not found.sequences:

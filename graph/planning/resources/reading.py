@@ -185,6 +185,8 @@ def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> Reso
     there = [c for name in before.machines if (c := catalogue().find(name))]
     if said.gpu and not said.machines and any(said.gpu == node.gpus.model for c in there for node in c.node_types):
         said = replace(said, machines=before.machines)  # another kind of node of the same machine
+    if not (said.queue or said.machines) and (queue := bare_queue(utterance.text, before.machines)):
+        said = replace(said, queue=queue[0])
     if matching("same_place").search(utterance.text) and not (said.nodes or said.gpus):
         said = replace(said, **{name: getattr(before, name) for name in PLACE})
     if before.aim == "checkpoint" and said.kept and said.aim is None:
@@ -395,12 +397,8 @@ def _words(draft: Draft) -> None:
     utterance = draft.utterance
     if machines := utterance.machines():
         draft.values["machines"] = tuple(machines)
-    queues = [q for name in machines if (c := catalogue().find(name)) for q in c.queues]
-    for one_queue in queues:  # `in shared?`: an id of the machine's own, where no word says that it is a queue
-        if bare := re.search(
-            rf"(?i)\b(?:in|on|to|im|en|dans|sur|w|na|в) {re.escape(one_queue.id)}(?=\s*(?:[?.,;!]|$))", utterance.text
-        ):
-            draft.set("queue", one_queue.id, *bare.span())
+    if bare := bare_queue(utterance.text, machines):
+        draft.set("queue", *bare)
     for queue in utterance.of_kind("Queue"):
         draft.values["queue"] = str(queue.value)
         draft.taken.append((queue.start, queue.end))
@@ -430,6 +428,15 @@ def _words(draft: Draft) -> None:
         draft.set("lora_rank", int(rank["rank"]), *rank.span())
     if ("task", "lora") in draft.values.get("denied", ()):  # type: ignore[operator]
         draft.values.setdefault("task", "train")
+
+
+def bare_queue(text: str, machines: Iterable[str]) -> tuple[str, int, int] | None:
+    """`In shared?`: a queue's id of these machines, where no word says that it is a queue, with its place."""
+    found = None
+    for queue in (q for name in machines if (c := catalogue().find(name)) for q in c.queues):
+        said = re.search(rf"(?i)\b(?:in|on|to|im|en|dans|sur|w|na|в) {re.escape(queue.id)}(?=\s*(?:[?.,;!]|$))", text)
+        found = (queue.id, *said.span()) if said else found
+    return found
 
 
 def _denials(draft: Draft) -> tuple[tuple[int, int], ...]:
