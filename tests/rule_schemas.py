@@ -159,7 +159,7 @@ SCHEMAS: dict[str, Any] = {
     "graph/reading/parts.yaml": dict[Word, list[Pattern]],
     "graph/planning/resources/aims.yaml": list[table("AimWords", aim=Word, says=list[Pattern], examples=list[Word])],
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
-    "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word),
+    "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word, prose=Word),
     "graph/waiting/followups.yaml": table(
         "FollowUps",
         asks=dict[Word, Pattern],

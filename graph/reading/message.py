@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from graph.extraction.sentences.lexicon import read_yaml
+from graph.reading.commands import spoken_words
 from graph.reading.side_files import FILE_NAME, is_config, is_file, name_of, stretches
 from knowledge.opening import open_plain
 from knowledge.schedulers.command_lines import COMMAND as SCHEDULER
@@ -68,6 +69,10 @@ CALL = re.compile(
     r"|accelerate|python[\d.]*|bash|singularity|apptainer|shifter|podman-hpc)\s(?:.*\s)?--?\w"
 )
 SENTENCE_MARK = re.compile(r",\s|[.?!]$")
+# Letters in which no shell's command is written, and a word with an accent.
+NAMED_BY = re.compile(r"-|(?:module|ml|conda|spack|uv|pip|git)$")  # the word behind it is a value or a command of its own
+FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+ACCENTED = re.compile(r"(?<!\S)[^\W\d_]*[\u00c0-\u024f][^\W\d_]*(?=[\s,.;:!?]|$)")
 PRINTS = re.compile(
     r"\s*(?:#|(?:echo|printf|print|cat|logger|trap|alias|read)\b|(?:if|while|until|for|elif|case)\b.*[\[;$(])"
 )
@@ -551,10 +556,8 @@ def is_shell(line: str) -> bool:
     """Whether a line goes on with the script that it stands under."""
     if printed().match(line) or not line.strip():
         return False
-    return (
-        line.lstrip().startswith("#")
-        or (bool(shell().match(line)) and not is_sentence(line))
-        or (bool(SHELL_MARK.search(line)) and not is_sentence(line))
+    return line.lstrip().startswith("#") or bool(
+        (shell().match(line) or SHELL_MARK.search(line)) and not is_sentence(line)
     )
 
 
@@ -589,8 +592,27 @@ def is_talk(line: str) -> bool:
     return plain and (text.endswith(("?", "\uff1f")) or bool(TALK.search(text)) or LABEL.fullmatch(text) is not None)
 
 
+def is_prose(line: str) -> bool:
+    """Whether a line at the margin, shell's signs or not, has a word that only people use: `--lr 2e-4 instead`."""
+    text = REMARK.sub("", QUOTED.sub(" ", line))
+    if not line.strip() or line[0] in " \t#" or PRINTS.match(line):
+        return False
+    if FOREIGN.search(text):
+        return True
+    words = text.split()
+    if CALL.match(text) or LAUNCH.match(line):
+        return False
+    spoken = spoken_words("prose")
+    return bool(ACCENTED.search(text)) or any(
+        word.strip(",.;:!?").lower() in spoken and not NAMED_BY.match(before)
+        for before, word in zip(["", *words], words, strict=False)
+    )
+
+
 def is_sentence(line: str) -> bool:
     """Whether a line that begins like a command goes on as a sentence: `set nodes to 8 please`."""
+    if is_prose(line):
+        return True
     text = line.strip()
     asks = text.endswith(("?", "\uff1f")) and TALK.search(text) is not None  # `module load x is in it. do i need it?`
     if line[:1] in " \t" or (text.startswith(("#", "-", "export ", "module ", "ml ")) and not asks):
