@@ -38,6 +38,7 @@ from graph.planning.fields import check_directive
 from graph.planning.gpus import kinds_named
 from graph.reading.account import apart, places, unplaced
 from graph.reading.argument_edits import NO_VALUES
+from graph.reading.commands import spoken_words
 from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
 from graph.reading.scope import denials, wanted
@@ -56,6 +57,7 @@ from graph.usecases.started import OneCommand, changes, places_of, started
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import Dependency, JobArray, LimitSignal, Mail
+from knowledge.site import site_of
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest, Scheduler
 from templates.quoting import shell_word
@@ -75,6 +77,11 @@ JOINS = re.compile(
     r"\b(?:stderr|errors?)\b.{0,25}\b(?:stdout|output|same file|join\w*)\b"
     r"|\bjoin\w*.{0,20}\b(?:stderr|errors?)\b",
     re.I,
+)
+NO_MAIL = (
+    "Not done: {} sends no mail (--mail-type and --mail-user are taken there, and nothing comes of them). What tells of the "
+    "start and the end: `squeue --me` and `sacct -X -j JOBID` on a login node, or a line before and behind the launch "
+    "that writes a file."
 )
 # Said of a change of nodes whose consequences the launch has.
 FOLLOWS = ", and the launch line's own counts with it"
@@ -114,7 +121,11 @@ NUMBER_WORDS = dict(
 )
 VALUE = r"(?P<value>'[^']*'|\"[^\"]*\"|\$?[\w./:@%+$({})-]*[\w})/])"
 # Between a name and its value: "epochs from 10 to 12", "epochs to 12", "epochs=12", "epochs 12".
-JOINED = r"(?:\s*(?:=|:)\s*|\s+(?:from\s+\S+\s+)?(?:back\s+)?(?:(?:should be|becomes|to|=|is|as|at|auf|a|sur)\s+)?)"
+JOINED = (
+    r"(?:\s*(?:=|:)\s*|\s*(?:从\s*\S+?\s*)?(?:改成|改为|设为|设成|换成|增加到|减到|を|は)\s*(?:\S+?から\s*)?"
+    r"|\s+(?:(?:from|von|de|da|z|с|из)\s+\S+\s+)?(?:back\s+)?"
+    r"(?:(?:should be|becomes|to|=|is|as|at|auf|a|à|sur|para|por|na|do|op|на|до|в)\s+)?)"
+)
 # A count in front of a name sets it where the two are all that is ordered: not `every 500 steps`, `patience 3 epochs`.
 ORDERED = (
     r"(?:^|[,;:.!]|\b(?:use|set|make|it|do|run|train|want|need|take|go|for|to|with|and|und|et|y|e|only|just|but|now"
@@ -153,6 +164,7 @@ SYNONYMS = (
 )
 # A text of one line that is a launch, and not the arguments alone.
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
+SHORTEST = 2  # `de`, `no`: a language's short name is a value, though a small word too
 # Places of an option at which it is looked whether it is a program's: each costs a reading of the script.
 MOST_PLACES = 30
 LINE = re.compile(r"\bline (?P<line>\d{1,4})\b", re.I)
@@ -161,12 +173,14 @@ NEW_VALUE = re.compile(r"\b(?:to|=|:)?\s*(?P<value>\d[\w.:-]*)\b")
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The text after the change; what was changed, a clause each; words that this answers; lines that nodes changed."""
+    """The text after the change; what was changed, a clause each; words that this answers; lines that nodes changed;
+    sentences of what was not done, and why."""
 
     text: str
     says: tuple[str, ...]
     placed: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +197,10 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
     """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
     others = OTHER_COMMAND.sub(lambda found: found[0] if found["program"] in text else " ", words)
     edited, asked_for, own_denials = Edited(text, ()), wanted(others), wanted(others, "negated")
+    from graph.usecases.own_words import by_script, mailed_at, sources_first
+
+    edited = by_script(edited, wanted(others, "negated"), cluster)
+    asked_for = without_placed(asked_for, edited)
     for change in (change_line, change_settings, change_options):
         edited = change(edited, asked_for)
     edited = change_modules(edited, own_denials)
@@ -193,9 +211,17 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
         from graph.usecases.own_fields import put_read
 
         edited = put_read(edited, words, cluster)
+    edited = sources_first(mailed_at(edited, words), text, words)
     for one in denials(words):
         edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps else edited
-    return edited if edited.text != text else None
+    return edited if edited.text != text or edited.told else None
+
+
+def without_placed(words: str, edited: Edited) -> str:
+    """The words without those that a change was made of already."""
+    for one in sorted(edited.placed, key=len, reverse=True):
+        words = words.replace(one, " " * len(one))
+    return words
 
 
 def leave_out(now: Edited, before: str, words: str) -> Edited:
@@ -255,6 +281,9 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
             name, sign, value = str(edit.value).partition("=")
             text = with_directive(now.text, Word(f"{name}{sign}", value), PREFIX[scheduler])
             now = replace(now, text=text, says=(*now.says, f"{edit.value} set")) if text != now.text else now
+        elif isinstance(edit.value, Mail) and isinstance(edit, Set):
+            heard = read(words, request_of(record), None, None).request.mail  # it hears of starts, in every tongue
+            now = set_directives(now, replace(edit, value=heard or edit.value), scheduler, cluster)
         elif isinstance(edit, Set) and edit.value:
             now = set_directives(now, edit, scheduler, cluster)
         now = replace(now, placed=(*before.placed, edit.words)) if now != before else now
@@ -266,6 +295,8 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
 
 def set_directives(now: Edited, edit: Set, scheduler: Scheduler, cluster: Cluster | None) -> Edited:
     """The script with the directives of one wish."""
+    if edit.field == "mail" and cluster and (site := site_of(cluster.id)) and site.sends_no_mail:
+        return replace(now, told=tuple(dict.fromkeys((*now.told, NO_MAIL.format(cluster.title)))))
     for word in directive_words(edit, scheduler, cluster):
         if edit.field == "signal" and scheduler == "slurm" and not traps(now.text, str(edit.value.name)):
             if not steps_hear(now.text):
@@ -305,7 +336,7 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     new = [line for line in edited.text.splitlines() if line not in known]
     request = request_of(record_of(read_script(edited.text)))
     placed = [span for words_of in edited.placed for span in places(words, words_of)]
-    lines = (*changed_lines(before, edited.text), *edited.says, *edited.placed)
+    lines = (*changed_lines(before, edited.text), *edited.says, *edited.placed, *edited.told)
     named = unplaced(words, request, placed, (*new, *edited.says))
     open_pieces = [one for one in named if not any(True for _ in values_of(one)) or unaccounted(one, lines)]
     return apart((*open_pieces, *unaccounted(words, lines)))
@@ -617,8 +648,6 @@ def change_line(now: Edited, words: str) -> Edited:
 
 def change_settings(now: Edited, words: str) -> Edited:
     """A name that the script sets, and a value behind it in the words."""
-    if now.says:
-        return now
     done: set[str] = set()
     for setting in settings(now.text):
         for name in spoken(setting.name):
@@ -650,9 +679,16 @@ def is_lone(text: str, name: str) -> bool:
 
 
 def alike(old: str, new: str) -> bool:
-    """Whether a value may stand in the place of another: a number for a number."""
+    """Whether a value may stand in the place of another: a number for a number, a place for a place."""
     number = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?", re.I)
-    return not number.fullmatch(old) or bool(number.fullmatch(new))
+    place = "/" not in old or re.search(r"[/$~.]", new) is not None
+    return is_value(new) and place and (not number.fullmatch(old) or bool(number.fullmatch(new)))
+
+
+def is_value(word: str) -> bool:
+    """Whether a word may be the value of something: no small word of any tongue, and letters that a shell takes bare."""
+    small = word.lower() in NO_VALUES or (word.lower() in spoken_words("prose") and len(word) > SHORTEST)
+    return not small and re.search(r"[\w$]", word) is not None and (word.isascii() or not word.isalpha())
 
 
 def put(now: Edited, setting: ScriptSetting, value: str) -> Edited:
@@ -703,7 +739,7 @@ def change_options(now: Edited, words: str) -> Edited:
     for pattern in (OPTION, PAIR):
         for found in pattern.finditer(words):
             value = (found["value"] or "").rstrip(".!?")
-            if value.lower() in NO_VALUES or not re.search(r"[\w$]", value):
+            if not is_value(value):
                 value = ""
             piece = f"{BETWEEN.split(words[: found.start()])[-1]} {BETWEEN.split(words[found.end() :])[0]}"
             now = give(now, found["name"], value, pattern is PAIR, OF_PROGRAM.search(piece) is not None)

@@ -83,7 +83,6 @@ INSTEAD = {
     "spare_nodes": "give nodes=NUMBER",
     "total_gpus": "give nodes and gpus_per_node",
     "node_type": "give constraint=FEATURE, or queue=NAME of that kind",
-    "binds": "give the image's options in the launch line as a patch",
     "container_runtime": "give the launch line as a patch",
     "modules_removed": "give modules=NAME, which loads it again",
     "entry": "the launch needs a program: give another one",
@@ -117,6 +116,19 @@ IMAGE = re.compile(
     r"(?P<name>(?:docker|oras|library)://\S+"
     r"|\$?[\w./${}:@-]+(?:\.(?:sif|sqsh|simg|img)|(?<=(?:nment|image|-uenv)[= ])[\w./:@-]+))"
 )
+# What starts a container, and how each is told of folders: as it may stand in the command, and as it is written anew.
+STARTS_IMAGE = re.compile(
+    r"^(?![^\S\n]*#)[^\n#]*?"
+    r"(?P<by>\b(?:apptainer|singularity) +(?:exec|run)\b|\bshifter\b|\bpodman-hpc +run\b|--container-image[= ]\S+)",
+    re.M,
+)
+BIND_FORMS = {
+    "apptainer": ("--bind|-B", "--bind "),
+    "singularity": ("--bind|-B", "--bind "),
+    "shifter": ("--volume|-V", "--volume="),
+    "podman-hpc": ("--volume|-v", "--volume "),
+    "--container-image": ("--container-mounts", "--container-mounts="),
+}
 PER_NODE = re.compile(
     r"(?P<head>(?<![\w-])(?:--ppn|-ppn|--npernode|-npernode|--ntasks-per-node|--tasks-per-node|--nproc[_-]per[_-]node"
     r"|-a|--tasks_per_rs)[= ])(?P<value>\d+)\b"
@@ -155,7 +167,7 @@ def put_field(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | Non
 
 # What the words of an edit may set by name beside its size, which the script's own counts tell.
 READ = (
-    *("array", "argument_edits", "environment", "container", "modules", "modules_removed", "variables", "source_files"),
+    *("array", "argument_edits", "environment", "container", "binds", "modules", "modules_removed", "variables", "source_files"),
     *("offline", "before", "after", "mail", "dependency", "requeue", "signal", "output", "job_name", "memory_gb"),
     *("cpus_per_task", "constraint", "exclude_nodes", "nodelist", "reservation", "exclusive", "begin"),
     "extra_directives",
@@ -402,6 +414,24 @@ def put_container(now: Edited, wanted: JobRequest) -> Edited:
     return replace(now, text=text, says=(*now.says, f"image {found[0]['name']} → {name}"))
 
 
+def put_binds(now: Edited, wanted: JobRequest) -> Edited:
+    """Folders that the launch's container sees, in the form in which it has others; else behind what starts it."""
+    for bind in wanted.binds:
+        check_path("binds", bind)
+        starts = list(STARTS_IMAGE.finditer(now.text))
+        if len(starts) != 1:
+            raise InputError(f"{shown(bind)}: no one container is started in the script: {AS_PATCH}")
+        names, written = BIND_FORMS[re.split(r"[= ]", starts[0]["by"])[0]]
+        held = re.compile(rf"(?:\\\n|[^\n])*?\s(?P<option>{names})(?P<sign>[= ])(?P<value>\S+)")
+        found = held.match(now.text, starts[0].start())
+        more = f" {found['option']}{found['sign']}{bind}" if found else f" {written}{bind}"
+        more = f",{bind}" if found and "mounts" in found["option"] else more
+        at = found.end() if found else starts[0].end()
+        text = f"{now.text[:at]}{more}{now.text[at:]}"
+        now = replace(now, text=text, says=(*now.says, f"{bind} bound into the container"))
+    return now
+
+
 def put_processes(now: Edited, wanted: JobRequest, scheduler: Scheduler) -> Edited:
     """Ranks a node where the launch or a directive counts them, and their total with them; else as a directive.
 
@@ -503,6 +533,7 @@ HANDLERS: Mapping[str, Callable[[Edited, JobRequest], Edited]] = {
     "environment": put_environment,
     "environment_kind": put_environment,
     "container": put_container,
+    "binds": put_binds,
     "source_files": put_files,
     "offline": put_offline,
     "extra_directives": put_extra,
