@@ -46,12 +46,14 @@ NOT_READ = "I cannot read that script: {}."
 NOTHING_WRONG = "I find nothing in it that I could mend: {}"
 LEFT = "The check still finds, for you to decide: {}"
 MOST_LEFT = 5
+MOST_READ = 600  # characters of words in which an order is looked for
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
 WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do it."
 SPEAKS_AGAINST = (
     "I have not changed it. It would be: {}; against that: {}. Say what else it shall be, or *yes* for this."
 )
+BEYOND = "`{}` stays as it is. {} Its limits: {}.{}"
 UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
 HOW_TO_CHANGE = (
@@ -167,9 +169,11 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     """
     asks = "?" in turn.words or turn.utterance.main.scope == "asked"
     words = turn.wishes or ("" if asks else turn.words)
-    from graph.usecases.edit_script import edit_script
+    from graph.usecases.edit_script import Edited, edit_script, left_open
 
     edited = edit_script(own.text, words, machine_for(turn, own)) if words else None
+    sent = in_a_row(own, words)
+    edited = Edited(own.text, ()) if sent and edited is None else edited
     notes = tuple(map(Say, scope_notes(own.text, turn.words)))
     if edited is None:
         return (
@@ -177,20 +181,53 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
             if notes and not turn.message.scripts
             else None
         )
-    from graph.usecases.edit_script import left_open
-
-    left = left_open(own.text, edited, words)
+    notes = (*map(Say, (*edited.told, *filter(None, (sent,)))), *(() if sent else notes))
+    left = () if sent and edited.text == own.text else left_open(own.text, edited, words)
+    if edited.text == own.text:
+        named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
+        return State(**{**in_hand(turn, own), "said": (*notes, *named), "act": "edit"})
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
     unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
     named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
     if against or unclear or not may_act(turn, left):
         changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
+        if refused := beyond_limits(turn, own, edited.text):
+            return State(**{**in_hand(turn, own), "said": (Say(refused), *named, *notes), "act": "edit"})
         offer = Offer(changes, script=edited.text)
         held = in_hand(turn, own) if turn.message.scripts else State()
         told = SPEAKS_AGAINST.format(changes, "; ".join(against)) if against else WOULD_CHANGE.format(changes)
         return State(**{**held, "said": (Say(told), *named, *notes), "pending": OfferEdit((offer,))})
     state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
     return State(**{**state, "said": (*state["said"], *named, *notes)})
+
+
+def in_a_row(own: Paste, words: str) -> str:
+    """How the script is sent several times, where the words want that and no more of it."""
+    from graph.usecases.own_words import sent_in_a_row
+
+    try:
+        return sent_in_a_row(own.text, words, own.name)
+    except InputError as error:
+        return f"Not done: {error}."
+
+
+def beyond_limits(turn: TurnContext, own: Paste, text: str) -> str:
+    """What refuses a change whose size the queue never takes, with the nearest that is taken; empty where it may run."""
+    from graph.debugging.remedies import request_of
+    from graph.planning.queues import no_queue, takes
+    from graph.usecases.edit_script import queue_of
+
+    cluster, size = machine_for(turn, own), request_of(understand_script(text))
+    queue = cluster.queue(queue_of(text, size.queue, cluster) or "") if cluster else None
+    if cluster is None or queue is None or not size.nodes or not size.walltime:
+        return ""
+    ranks = size.gpus_per_node or 1
+    if takes(queue, size.nodes, size.walltime, ranks):
+        return ""
+    others = [one for one in cluster.gpu_queues if one.id != queue.id]
+    told = no_queue([queue], cluster, size.nodes, size.walltime, ranks, others)
+    ways = "; ".join(f"{at}. {one.says}" for at, one in enumerate(told.instead, 1))
+    return BEYOND.format(own.name, told.says, told.why, f" The nearest that is taken: {ways}." if ways else "")
 
 
 def by_part_back(turn: TurnContext) -> State | None:
@@ -272,10 +309,19 @@ def taken_up(turn: TurnContext, own: Paste) -> State:
         return State(**{**in_hand(turn, own), "said": (found.document,), "act": "pending", "output": turn.words})
     if main.share("ask", "plan") >= SURE and is_asked(turn):
         return State(**in_hand(turn, own), way="answer", act="ask")
-    if main.share(*WANTING) >= SURE and any(True for _ in values_of(turn.words)):
+    if orders(turn) or (main.share(*WANTING) >= SURE and any(True for _ in values_of(turn.words))):
         return State(**in_hand(turn, own), said=(Say(f"{UNPLACED.format(turn.words[:MOST_QUOTED])} {HOW_TO_CHANGE}"),))
     waits = main.share("pending") >= SURE
     return State(said=(*said, *(Say(WAITS),) * waits), **in_hand(turn, own))
+
+
+def orders(turn: TurnContext) -> bool:
+    """Whether the reader of wishes is sure that the words order something, and of what."""
+    from graph.reading.wishes.tagger import read_wishes
+
+    wishes = read_wishes(turn.words[:MOST_READ], ("stands",))
+    sure = any(one.sure >= POSSIBLE for one in wishes.spans if one.slot not in ("machine", "model", "framework"))
+    return wishes.kind == "do" and wishes.sure >= SURE and sure and "?" not in turn.words
 
 
 def in_hand(turn: TurnContext, own: Paste) -> State:
@@ -438,7 +484,8 @@ def not_done(turn: TurnContext) -> State | None:
     main = turn.utterance.main
     asks = any(one.scope == "asked" or one.share(*ASKING) >= SURE for one in turn.utterance.clauses)
     talks = asks or main.share(*ASKING, "outside", "newjob", "reset", "reply") >= POSSIBLE
-    if talks and (asks or turn.act not in ("edit", "write", "mend")):
+    anew = main.share("newjob", "reset", "outside") >= POSSIBLE
+    if talks and (asks or turn.act not in ("edit", "write", "mend")) and (anew or not orders(turn)):
         return None
     state = State(**{**turn.state, "words": turn.words})
     own = turn.state.get("own")

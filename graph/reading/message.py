@@ -70,7 +70,9 @@ CALL = re.compile(
 )
 SENTENCE_MARK = re.compile(r",\s|[.?!]$")
 # Letters in which no shell's command is written, and a word with an accent.
-NAMED_BY = re.compile(r"-|(?:module|ml|conda|spack|uv|pip|git)$")  # the word behind it is a value or a command of its own
+NAMED_BY = re.compile(
+    r"-|(?:module|ml|conda|spack|uv|pip|git)$"
+)  # the word behind it is a value or a command of its own
 FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 ACCENTED = re.compile(r"(?<!\S)[^\W\d_]*[\u00c0-\u024f][^\W\d_]*(?=[\s,.;:!?]|$)")
 PRINTS = re.compile(

@@ -78,6 +78,10 @@ JOINS = re.compile(
     r"|\bjoin\w*.{0,20}\b(?:stderr|errors?)\b",
     re.I,
 )
+# Cores and memory that are to follow the GPUs.
+IN_PROPORTION = re.compile(
+    r"(?i)proportion|\baccordingly\b|\bscale\b|anteilig|entsprechend|proporcion|proporzion|proporcjonaln|пропорционал|按比例|比例して|比例で"
+)
 NO_MAIL = (
     "Not done: {} sends no mail (--mail-type and --mail-user are taken there, and nothing comes of them). What tells of the "
     "start and the end: `squeue --me` and `sacct -X -j JOBID` on a login node, or a line before and behind the launch "
@@ -339,7 +343,10 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     lines = (*changed_lines(before, edited.text), *edited.says, *edited.placed, *edited.told)
     named = unplaced(words, request, placed, (*new, *edited.says))
     open_pieces = [one for one in named if not any(True for _ in values_of(one)) or unaccounted(one, lines)]
-    return apart((*open_pieces, *unaccounted(words, lines)))
+    gone = content(" ".join(one.text for one in denials(words) if does_without(one)))
+    total = f"{request.nodes * request.gpus_per_node}" if request.nodes and request.gpus_per_node else ""
+    open_pieces += unaccounted(words, (*lines, total))
+    return apart(one for one in open_pieces if " " in one or not content(one) & gone)  # `A_B... no, forget A`
 
 
 def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) -> list[Word]:
@@ -442,9 +449,9 @@ def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     held = put_fields(changed, {"gpus_per_node": each}, cluster)
     if held is changed:
         return changed
-    from graph.usecases.own_fields import with_ranks
+    from graph.usecases.own_fields import with_share
 
-    fewer = with_ranks(held, old, each)
+    fewer = with_share(held, old, each, cluster, IN_PROPORTION.search(words) is not None)
     return replace(fewer, follows=(*fewer.follows, *changed_lines(held.text, fewer.text)))
 
 
@@ -660,16 +667,31 @@ def change_settings(now: Edited, words: str) -> Edited:
             )
             found = found if found and found["value"].lower() not in NO_VALUES else re.search(counted_so, words, re.I)
             value = found["value"].strip("'\"") if found else ""
+            value = in_unit(setting.value, value, words[found.end() :]) if found else ""
             value = NUMBER_WORDS.get(value.lower(), value)
-            fits = value and value.lower() not in NO_VALUES and alike(setting.value, value)
+            fits = value and value.lower() not in NO_VALUES and alike(held_in(now.text, setting), value)
             if not fits or setting.name in done:
                 continue
             done.add(setting.name)
             if value != setting.value:
                 again = setting_of(now.text, setting.name)
                 now = put(now, again, value) if again else now
+                now = replace(now, placed=(*now.placed, found[0])) if found and found["value"] != value else now
             break
     return now
+
+
+BYTES = re.compile(r"\s?(?P<unit>[KMG])i?B\b", re.I)
+A_KILO = 1024
+
+
+def in_unit(old: str, value: str, rest: str) -> str:
+    """A size with its unit behind it as the setting counts: `128 MB` where it is in bytes."""
+    unit = BYTES.match(rest)
+    in_bytes = old.isdecimal() and int(old) >= A_KILO**2 and int(old) % A_KILO == 0
+    if unit is None or not value.isdecimal() or not in_bytes:
+        return value
+    return str(int(value) * A_KILO ** (1 + "KMG".index(unit["unit"].upper())))
 
 
 def is_lone(text: str, name: str) -> bool:
@@ -738,7 +760,8 @@ def change_options(now: Edited, words: str) -> Edited:
     """Options of the program that stand in the words as they are typed: taken, replaced, or taken out."""
     for pattern in (OPTION, PAIR):
         for found in pattern.finditer(words):
-            value = (found["value"] or "").rstrip(".!?")
+            value = re.split(r"[\u3001\u3002\uff09\uff0c\uff1b]", found["value"] or "")[0].rstrip(".!?")
+            value = value.rstrip(")") if "(" not in value else value
             if not is_value(value):
                 value = ""
             piece = f"{BETWEEN.split(words[: found.start()])[-1]} {BETWEEN.split(words[found.end() :])[0]}"
@@ -750,7 +773,7 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
     """The option with that value, where it stands already or behind the others. programs: the words say whose it is."""
     before, old = started(now.text), setting_of(now.text, name)
     if old is not None:
-        return put(now, old, value) if value and old.value != value and alike(old.value, value) else now
+        return put(now, old, value) if value and old.value != value and alike(held_in(now.text, old), value) else now
     if any(places_of(one.argv, name) and not (value and places_of(one.words, name)) for one in before):
         return now  # of a program's own the last one counts
     if not pair and not value and name.startswith("--rdzv"):
@@ -774,6 +797,13 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
     if not at or (before and not all(was.goes_on(one) for was, one in changes(before, text))):
         return now
     return replace(now, text=text, says=(*now.says, f"{shown} added"))
+
+
+def held_in(text: str, setting: ScriptSetting) -> str:
+    """A setting's value, of a variable what the script sets it to."""
+    named = re.fullmatch(r"\$\{?(\w+)\}?", setting.value.strip("\"'"))
+    found = [one.value for one in settings(text) if named and one.name == named[1]]
+    return found[0] if found else setting.value
 
 
 def setting_of(text: str, name: str) -> ScriptSetting | None:

@@ -6,7 +6,7 @@ Every other line stays. What the text has no place for is refused with what work
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from graph.debugging.remedies import request_of
@@ -50,6 +50,10 @@ from knowledge.job_parts import ArgumentEdit, LimitSignal
 from knowledge.types import JobRequest, Scheduler
 from templates.quoting import shell_word
 
+# What starts the processes that a directive counts.
+STARTERS = frozenset(
+    ("srun", "mpiexec", "mpirun", "ibrun", "aprun", "jsrun", "flux", "torchrun", "accelerate", "deepspeed")
+)
 # Ranks a node as a directive, where no line counts them.
 RANKS: Forms = {
     "slurm": lambda each: Word("--ntasks-per-node=", each),
@@ -114,7 +118,7 @@ IMAGE = re.compile(
     r"(?P<head>(?:--container-image|--image|--environment|--uenv)[= ]"
     r"|\b(?:apptainer|singularity)\s+(?:exec|run)\b[^\n]*?\s)"
     r"(?P<name>(?:docker|oras|library)://\S+"
-    r"|\$?[\w./${}:@-]+(?:\.(?:sif|sqsh|simg|img)|(?<=(?:nment|image|-uenv)[= ])[\w./:@-]+))"
+    r"|(?<=(?:nment|image|-uenv)[= ])\$?[\w./${}:@-]+|\$?[\w./${}:@-]+\.(?:sif|sqsh|simg|img))"
 )
 # What starts a container, and how each is told of folders: as it may stand in the command, and as it is written anew.
 STARTS_IMAGE = re.compile(
@@ -167,7 +171,17 @@ def put_field(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | Non
 
 # What the words of an edit may set by name beside its size, which the script's own counts tell.
 READ = (
-    *("array", "argument_edits", "environment", "container", "binds", "modules", "modules_removed", "variables", "source_files"),
+    *(
+        "array",
+        "argument_edits",
+        "environment",
+        "container",
+        "binds",
+        "modules",
+        "modules_removed",
+        "variables",
+        "source_files",
+    ),
     *("offline", "before", "after", "mail", "dependency", "requeue", "signal", "output", "job_name", "memory_gb"),
     *("cpus_per_task", "constraint", "exclude_nodes", "nodelist", "reservation", "exclusive", "begin"),
     "extra_directives",
@@ -206,7 +220,7 @@ def put_directive(now: Edited, name: str, wanted: JobRequest, cluster: Cluster |
     changed = put_fields(now, {name: value}, cluster)
     if changed is not now:
         old = record_of(read_script(now.text)).gpus_per_node if name == "gpus_per_node" else None
-        return with_ranks(changed, old, value) if old else changed
+        return with_share(changed, old, value, cluster) if old else changed
     script, scheduler = read_script(now.text), scheduler_of(now.text, file)
     held = next((script.active[option] for option in DIRECTIVES[name] if option in script.active), None)
     read = record_of(script)
@@ -421,6 +435,8 @@ def put_binds(now: Edited, wanted: JobRequest) -> Edited:
         starts = list(STARTS_IMAGE.finditer(now.text))
         if len(starts) != 1:
             raise InputError(f"{shown(bind)}: no one container is started in the script: {AS_PATCH}")
+        if re.search(rf"[= ,]{re.escape(bind)}(?::r[ow])?(?![\w/])", now.text):
+            continue
         names, written = BIND_FORMS[re.split(r"[= ]", starts[0]["by"])[0]]
         held = re.compile(rf"(?:\\\n|[^\n])*?\s(?P<option>{names})(?P<sign>[= ])(?P<value>\S+)")
         found = held.match(now.text, starts[0].start())
@@ -464,6 +480,45 @@ def with_ranks(now: Edited, old: int, each: int) -> Edited:
             rows[at] = ALL_RANKS.sub(lambda one: f"{one['head']}{total(one['value'], nodes, old, each)}", rows[at])
     text = with_gpus("".join(rows), nodes, old, each)
     return now if text == now.text else replace(now, text=text, says=(*now.says, f"{old} → {each} ranks a node"))
+
+
+def with_share(now: Edited, old: int, each: int, cluster: Cluster | None, asked: bool = False) -> Edited:
+    """The script with the ranks of other GPUs of a node, and the cores and memory of one task that has them all.
+
+    asked: the words want these in proportion; else they follow where they are the machine's own share of the GPUs, and
+    what does not follow is told.
+    """
+    script = read_script(now.text)
+    started = any(one.name in STARTERS for one in script.layers)
+    ranked = with_ranks(now, old, each) if started else now
+    tasks = [record_of(read_script(one.text)).tasks_per_node for one in (now, ranked)]
+    if tasks[0] != tasks[1] or "exclusive" in script.active:
+        return ranked
+    shares = set(cores_a_gpu(cluster)) if cluster else set[int]()
+    for option in ("cpus-per-task", "mem"):
+        held = script.active.get(option)
+        size = re.fullmatch(r"(?P<count>\d+)(?P<unit>[KMGT]?)", held.value) if held else None
+        if held is None or size is None or not int(size["count"]):
+            continue
+        wanted = int(size["count"]) * each / old
+        is_share = option != "mem" and int(size["count"]) in {share * old for share in shares}
+        if wanted.is_integer() and (asked or is_share):
+            text = with_directive(ranked.text, Word(f"--{option}=", f"{wanted:g}{size['unit']}"), PREFIX["slurm"])
+            told = f"--{option} {held.value} → {wanted:g}{size['unit']}, as many for each GPU as before"
+            ranked = replace(
+                ranked, text=text, says=(*ranked.says, told), follows=(*ranked.follows, *text.splitlines())
+            )
+        elif asked or (option != "mem" and shares and int(size["count"]) > max(shares) * each):
+            left = f"`--{option}={held.value}` is as it was for {old} GPU{'s' * (old > 1)}: say another number if it is to follow."
+            ranked = replace(ranked, told=(*ranked.told, left))
+    return ranked
+
+
+def cores_a_gpu(cluster: Cluster) -> Iterator[int]:
+    """How many cores, or hardware threads where the scheduler counts these, go with a GPU on each kind of node."""
+    for node in cluster.node_types:
+        gpus = (node.gpus.per_node or 0) * (node.gpus.tiles_per_gpu if node.gpus.scheduler_counts == "tiles" else 1)
+        yield from (cores // gpus for cores in (node.cpu.cores, node.cpu.schedulable) if cores and gpus)
 
 
 def total(value: str, nodes: int, old: int, each: int) -> int:

@@ -41,7 +41,9 @@ CLAUSE = re.compile(
     re.I,
 )
 PATH = r"(?<![\w./$:~-])(?:~|\$\{?\w+\}?)?/[\w./${}%+-]*[\w}]"
-IMAGE_NAME = re.compile(r"(?<![\w./$-])(?![$~/][^\s:]*:/)(?:\w+://)?[\w./${}-]*\w(?::[\w][\w.+-]*\w|\.(?:sif|sqsh|simg|img))(?![\w/])")
+IMAGE_NAME = re.compile(
+    r"(?<![\w./$-])(?![$~/][^\s:]*:/)(?:\w+://)?[\w./${}-]*\w(?::[\w][\w.+-]*\w|\.(?:sif|sqsh|simg|img))(?![\w/])"
+)
 SAYS_IMAGE = re.compile(
     r"(?i)\b(?:image|container|abbild|im[áa]gen|imagem|immagine|conteneur|contenedor|obraz\w*|kontener\w*)\b|образ|контейнер"
     r"|镜像|容器|イメージ|コンテナ"
@@ -57,7 +59,9 @@ READ_ONLY = re.compile(
     r"(?i)read[- ]?only|\b(?:nur|zum)[- ]lesen\w*|schreibgesch\w+|lecture seule|solo lectura|sola lettura"
     r"|(?:somente|apenas|s[óo]) (?:de )?leitura|tylko do odczytu|только (?:для )?чтени\w+|只读|読み取り専用"
 )
-TWO_PLACES = re.compile(rf"(?P<host>{PATH})(?P<between>[^,;\n\u3001\u3002\uff0c]{{1,25}}?)(?P<place>(?<![\w$}}/.~-])/[\w./-]*\w)")
+TWO_PLACES = re.compile(
+    rf"(?P<host>{PATH})(?P<between>[^,;\n\u3001\u3002\uff0c]{{1,25}}?)(?P<place>(?<![\w$}}/.~-])/[\w./-]*\w)"
+)
 JOINS_TWO = re.compile(r"(?i)\b(?:and|und|et|y|e|i|oraz|plus)\b|\sи\s|と|和")
 ALL_OF_THEM = re.compile(
     r"(?i)\barrays?\b|\bsweep|\bgrid\b|\bcombin|\bkombin|\balle\b|\ball (?:the )?pairs?\b|\beach\b|\bjede\w?\b|\btableau\b"
@@ -78,7 +82,9 @@ SAME_FILE = re.compile(
     r"|\bmesmo (?:arquivo|ficheiro)|\b(?:ten|tego) sam\w* plik\w*|\bjedn\w+ plik\w*|(?:тот же|одном?|один) файл|同一个?文件|同じファイル"
 )
 FOLDER = re.compile(r"(?<![\w./$-])(?P<name>[\w.-]+(?:/[\w.-]+)*)/(?![\w/$])")
-AT_SHARE = re.compile(r"(?<!\d)(?P<share>50|80|90)\s?(?:%|percent\b|prozent\b|por ?cent\w*|pour ?cent|procent|процент)", re.I)
+AT_SHARE = re.compile(
+    r"(?<!\d)(?P<share>50|80|90)\s?(?:%|percent\b|prozent\b|por ?cent\w*|pour ?cent|procent|процент)", re.I
+)
 FIRST_OF_ALL = re.compile(
     r"(?i)\bbefore (?:everything|anything|all)\b|\b(?:very|right) (?:first|beginning|start|top)\b|\bfirst (?:of all|thing)\b"
     r"|\bganz am anfang\b|\bals (?:aller)?erstes\b|\bvor allem anderen\b|\bavant tout\b|\btout au d[ée]but\b|\bantes (?:que|de) (?:todo|tudo|nada)\b"
@@ -111,7 +117,8 @@ ONLY_WELL = re.compile(
     r"|\bbez b[łl][ęe]d\w+|\bpomy[śs]ln\w+|без ошиб|успешн|成功|正常"
 )
 SENT = (
-    "`{name}` itself stays as it is; it is sent {count} times, each starting after the one before {when}:\n\n"
+    "`{name}` (put your file's name here) stays as it is; it is sent {count} times, each starting after the one before "
+    "{when}:\n\n"
     "```bash\n{lines}\n```"
 )
 ENDED = {
@@ -255,7 +262,9 @@ def change_grid(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     for option in dict.fromkeys([*known, *(one.name for one in settings(now.text) if one.name.startswith("-"))]):
         called = re.sub(r"[-_]+", "[-_ ]?", re.escape(option.lstrip("-").rstrip("=")).replace("\\-", "-"))
         joint = r"(?:\s*(?:=|:|\uff1a)\s*|\s+(?:in|over|of|from|auf|aus|parmi|entre|en|tra|em|из|по)\s+|\s+|\s*[\u4ece\u4e3a]\s*)"
-        found = re.search(rf"(?<![\w-])-{{0,2}}{called}s?{joint}[\[({{]?(?P<values>{LISTED}|\d+\s*(?:-|\.\.+)\s*\d+)", words, re.I)
+        found = re.search(
+            rf"(?<![\w-])-{{0,2}}{called}s?{joint}[\[({{]?(?P<values>{LISTED}|\d+\s*(?:-|\.\.+)\s*\d+)", words, re.I
+        )
         values = values_of(found["values"], words) if found else ()
         if found and len(values) > 1 and alike(values):
             axes.append(ArrayAxis(option.rstrip("="), values))
@@ -276,7 +285,10 @@ def values_of(listed: str, words: str) -> tuple[str, ...]:
     bounds = re.fullmatch(r"(\d+)\s*(?:-|\.\.+)\s*(\d+)", listed.strip())
     if bounds:
         return tuple(map(str, range(int(bounds[1]), int(bounds[2]) + 1)))
-    parts = re.split(r"\s*[,\u3001]\s*(?:(?:and|und|et|y|e|i|oraz|\u0438)\s+)?|\s+(?:and|und|et|y|e|i|oraz|\u0438|\u548c|\u3068)\s+", listed)
+    parts = re.split(
+        r"\s*[,\u3001]\s*(?:(?:and|und|et|y|e|i|oraz|\u0438)\s+)?|\s+(?:and|und|et|y|e|i|oraz|\u0438|\u548c|\u3068)\s+",
+        listed,
+    )
     after = words[words.find(listed) + len(listed) :]
     return tuple(parts[:-1] if re.match(r"\s*(?:=|:|\uff1a)|\s+(?:in|over)\s", after) else parts)
 
@@ -339,9 +351,9 @@ def sent_in_a_row(text: str, words: str, name: str) -> str:
     waits = f'-w "{waits.removeprefix("-w ")}"' if scheduler == "lsf" else waits
     file = f"< {name}" if scheduler == "lsf" else name
     rest = " ".join(map(str, range(2, count + 1)))
-    lines = f"JOB=$({command} {file}){cut}\nfor n in {rest}; do JOB=$({command} {waits} {file}){cut}; echo \"job $n: $JOB\"; done"
+    lines = f'JOB=$({command} {file}){cut}\nfor n in {rest}; do JOB=$({command} {waits} {file}){cut}; echo "job $n: $JOB"; done'
     told = SENT.format(name=name, count=count, when=ENDED[kind], lines=lines)
-    return " ".join([told, *([WELL_ONLY] if kind == "afterok" else []), *goes_on_by(text)])
+    return "\n\n".join([told, *([WELL_ONLY] if kind == "afterok" else []), *goes_on_by(text)])
 
 
 def goes_on_by(text: str) -> Iterator[str]:
@@ -353,5 +365,3 @@ def goes_on_by(text: str) -> Iterator[str]:
             shown = f"{name} {value}".strip() if not value.startswith("-") else name
             yield f"Each goes on with the run by `{shown}`."
             return
-
-
