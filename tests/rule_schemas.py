@@ -252,6 +252,7 @@ SCHEMAS: dict[str, Any] = {
     ),
     f"{WORDS}/pasted.yaml": dict[Word, list[Pattern]],
     "graph/reading/scope.yaml": dict[Word, list[Pattern]],
+    "graph/usecases/own_words.yaml": dict[Word, list[Pattern]],
     "graph/reading/wishes/classes.yaml": dict[Word, list[Word]],
     f"{WORDS}/places.yaml": table(
         "Places",

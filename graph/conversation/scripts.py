@@ -212,7 +212,7 @@ def in_a_row(own: Paste, words: str) -> str:
 
 
 def beyond_limits(turn: TurnContext, own: Paste, text: str) -> str:
-    """What refuses a change whose size the queue never takes, with the nearest that is taken; empty where it may run."""
+    """What refuses a size that the queue never takes, with the nearest that is taken; empty where it may run."""
     from graph.debugging.remedies import request_of
     from graph.planning.queues import no_queue, takes
     from graph.usecases.edit_script import queue_of

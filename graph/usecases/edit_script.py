@@ -78,13 +78,9 @@ JOINS = re.compile(
     r"|\bjoin\w*.{0,20}\b(?:stderr|errors?)\b",
     re.I,
 )
-# Cores and memory that are to follow the GPUs.
-IN_PROPORTION = re.compile(
-    r"(?i)proportion|\baccordingly\b|\bscale\b|anteilig|entsprechend|proporcion|proporzion|proporcjonaln|пропорционал|按比例|比例して|比例で"
-)
 NO_MAIL = (
-    "Not done: {} sends no mail (--mail-type and --mail-user are taken there, and nothing comes of them). What tells of the "
-    "start and the end: `squeue --me` and `sacct -X -j JOBID` on a login node, or a line before and behind the launch "
+    "Not done: {} sends no mail (--mail-type and --mail-user are taken there, and nothing comes of them). "
+    "What tells of the start and the end: `squeue --me` and `sacct -X -j JOBID` on a login node, or a line before and behind the launch "
     "that writes a file."
 )
 # Said of a change of nodes whose consequences the launch has.
@@ -127,7 +123,7 @@ VALUE = r"(?P<value>'[^']*'|\"[^\"]*\"|\$?[\w./:@%+$({})-]*[\w})/])"
 # Between a name and its value: "epochs from 10 to 12", "epochs to 12", "epochs=12", "epochs 12".
 JOINED = (
     r"(?:\s*(?:=|:)\s*|\s*(?:从\s*\S+?\s*)?(?:改成|改为|设为|设成|换成|增加到|减到|を|は)\s*(?:\S+?から\s*)?"
-    r"|\s+(?:(?:from|von|de|da|z|с|из)\s+\S+\s+)?(?:back\s+)?"
+    r"|\s+(?:(?:from|von|de|da|z|\u0441|из)\s+\S+\s+)?(?:back\s+)?"
     r"(?:(?:should be|becomes|to|=|is|as|at|auf|a|à|sur|para|por|na|do|op|на|до|в)\s+)?)"
 )
 # A count in front of a name sets it where the two are all that is ordered: not `every 500 steps`, `patience 3 epochs`.
@@ -285,7 +281,7 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
             name, sign, value = str(edit.value).partition("=")
             text = with_directive(now.text, Word(f"{name}{sign}", value), PREFIX[scheduler])
             now = replace(now, text=text, says=(*now.says, f"{edit.value} set")) if text != now.text else now
-        elif isinstance(edit.value, Mail) and isinstance(edit, Set):
+        elif isinstance(edit, Set) and isinstance(edit.value, Mail):
             heard = read(words, request_of(record), None, None).request.mail  # it hears of starts, in every tongue
             now = set_directives(now, replace(edit, value=heard or edit.value), scheduler, cluster)
         elif isinstance(edit, Set) and edit.value:
@@ -450,8 +446,9 @@ def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     if held is changed:
         return changed
     from graph.usecases.own_fields import with_share
+    from graph.usecases.own_words import said
 
-    fewer = with_share(held, old, each, cluster, IN_PROPORTION.search(words) is not None)
+    fewer = with_share(held, old, each, cluster, said("in_proportion").search(words) is not None)
     return replace(fewer, follows=(*fewer.follows, *changed_lines(held.text, fewer.text)))
 
 
@@ -708,7 +705,7 @@ def alike(old: str, new: str) -> bool:
 
 
 def is_value(word: str) -> bool:
-    """Whether a word may be the value of something: no small word of any tongue, and letters that a shell takes bare."""
+    """Whether a word may be a value: no small word of any tongue, and of letters that are typed in a shell."""
     small = word.lower() in NO_VALUES or (word.lower() in spoken_words("prose") and len(word) > SHORTEST)
     return not small and re.search(r"[\w$]", word) is not None and (word.isascii() or not word.isalpha())
 

@@ -87,6 +87,7 @@ INSTEAD = {
     "spare_nodes": "give nodes=NUMBER",
     "total_gpus": "give nodes and gpus_per_node",
     "node_type": "give constraint=FEATURE, or queue=NAME of that kind",
+    "binds": "give the image's options in the launch line as a patch",
     "container_runtime": "give the launch line as a patch",
     "modules_removed": "give modules=NAME, which loads it again",
     "entry": "the launch needs a program: give another one",
@@ -142,6 +143,7 @@ ALL_RANKS = re.compile(r"(?P<head>(?<![\w-])(?:-n|-np|--ntasks|--num[_-]processe
 ENDS_AT_FAULT = re.compile(r"^[^\S\n]*set\s+-\w*e|^[^\S\n]*set\s+-o\s+errexit|^#!.*\s-\w*e", re.M)
 STOPPED = "set +e in front of the launch, so that the step sees its status"
 CHOOSES = "--constraint="
+LEFT_FOR = "`--{}={}` is as it was for {}: say another number if it is to follow."
 OTHER_KIND = "{} nodes; the queue, the account, the modules and the cores of a task may be the old kind's: look at them"
 
 
@@ -430,11 +432,11 @@ def put_container(now: Edited, wanted: JobRequest) -> Edited:
 
 def put_binds(now: Edited, wanted: JobRequest) -> Edited:
     """Folders that the launch's container sees, in the form in which it has others; else behind what starts it."""
-    for bind in wanted.binds:
-        check_path("binds", bind)
+    for bind in wanted.binds or ("",):
         starts = list(STARTS_IMAGE.finditer(now.text))
         if len(starts) != 1:
-            raise InputError(f"{shown(bind)}: no one container is started in the script: {AS_PATCH}")
+            raise InputError(f"no one container is started in the script to bind {shown(bind)} into: {AS_PATCH}")
+        check_path("binds", bind)
         if re.search(rf"[= ,]{re.escape(bind)}(?::r[ow])?(?![\w/])", now.text):
             continue
         names, written = BIND_FORMS[re.split(r"[= ]", starts[0]["by"])[0]]
@@ -491,7 +493,7 @@ def with_share(now: Edited, old: int, each: int, cluster: Cluster | None, asked:
     script = read_script(now.text)
     started = any(one.name in STARTERS for one in script.layers)
     ranked = with_ranks(now, old, each) if started else now
-    tasks = [record_of(read_script(one.text)).tasks_per_node for one in (now, ranked)]
+    tasks = [read_script(one.text).active.get("ntasks-per-node") for one in (now, ranked)]
     if tasks[0] != tasks[1] or "exclusive" in script.active:
         return ranked
     shares = set(cores_a_gpu(cluster)) if cluster else set[int]()
@@ -509,7 +511,7 @@ def with_share(now: Edited, old: int, each: int, cluster: Cluster | None, asked:
                 ranked, text=text, says=(*ranked.says, told), follows=(*ranked.follows, *text.splitlines())
             )
         elif asked or (option != "mem" and shares and int(size["count"]) > max(shares) * each):
-            left = f"`--{option}={held.value}` is as it was for {old} GPU{'s' * (old > 1)}: say another number if it is to follow."
+            left = LEFT_FOR.format(option, held.value, f"{old} GPU{'s' * (old > 1)}")
             ranked = replace(ranked, told=(*ranked.told, left))
     return ranked
 

@@ -48,11 +48,6 @@ DOES_WITHOUT = re.compile(
     r"|sans|sin|senza|quita|entfern\w*|l[öo]sch\w*|enl[eè]ve\w*|togli|rimuovi)\b"
     r"|.*\b(?:use|add|want|need|load|include|have|ask|pass|export|send|usar?)\b"
 )
-# Orders to take a thing out, in tongues whose denials nothing above knows.
-REMOVES = re.compile(
-    r"(?i)\b(?:retire[zr]?|supprime[zr]?|elimin[ae]\w*|borra\w*|remov[ae]\w*|tirar?|sem|usu[nń]\w*|skasuj|bez)\b|убер\w+|удал\w+"
-    r"|\bбез\b|去掉|删除|删掉|移除|不要|削除|外して|取って|なし"
-)
 # A denial of so much of a thing, which is a limit and leaves the thing; a number behind an option is its value.
 AMOUNT = re.compile(
     r"(?i)\b(?:more|less|fewer|longer|mehr|weniger|plus de|moins de|m[áa]s de|pi[uù] di)\b"
