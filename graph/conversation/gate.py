@@ -32,6 +32,8 @@ CONDITION = re.compile(
     r"\b(?:fits?|lets?|allow\w*|possible|works?|enough|takes? it|passt|geht|erlaubt|m[öo]glich|permite|cabe)\b"
 )
 MOST_TOLD = 8
+# Characters of words in which an order is looked for; how sure a value of it must be; slots that also a question names.
+MOST_READ, LEAST_OF_VALUE, OF_NO_ORDER = 600, 0.3, ("machine", "model", "framework")
 WOULD_DEFAULT = (
     "I write launch lines for Python training programs; *{}* I cannot place. Shall I start it as torchrun starts a "
     "PyTorch program, one process a GPU? Say *yes*, or the command line that starts one process, or its framework."
@@ -58,6 +60,16 @@ def may_act(turn: TurnContext, left: Sequence[str] = ()) -> bool:
         return False
     ordered = not marked and not asks and "?" not in turn.words and orders_change(turn.words)
     return wanting >= SURE or ordered or (wanting >= RATHER and not left and not marked and not asks)
+
+
+def surely_orders(words: str) -> bool:
+    """Whether the reader of wishes is sure that a change of a standing script is ordered, and of a value."""
+    from graph.reading.wishes.tagger import read_wishes
+
+    wishes = read_wishes(words[:MOST_READ], ("stands",))
+    sure = any(one.sure >= LEAST_OF_VALUE for one in wishes.spans if one.slot not in OF_NO_ORDER)
+    plain = "?" not in words and not CONDITION.search(words)
+    return wishes.kind == "do" and wishes.sure >= SURE and sure and plain
 
 
 def of_another_kind(turn: TurnContext, heard: Understood) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from graph.conversation.gate import may_act
+from graph.conversation.gate import may_act, surely_orders
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
@@ -46,7 +46,6 @@ NOT_READ = "I cannot read that script: {}."
 NOTHING_WRONG = "I find nothing in it that I could mend: {}"
 LEFT = "The check still finds, for you to decide: {}"
 MOST_LEFT = 5
-MOST_READ = 600  # characters of words in which an order is looked for
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
 WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do it."
@@ -168,7 +167,7 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     What is not plainly an order is said first, and done on a yes.
     """
     asks = "?" in turn.words or turn.utterance.main.scope == "asked"
-    words = turn.wishes or ("" if asks else turn.words)
+    words = turn.words if orders(turn) else turn.wishes or ("" if asks else turn.words)
     from graph.usecases.edit_script import Edited, edit_script, left_open
 
     edited = edit_script(own.text, words, machine_for(turn, own)) if words else None
@@ -189,7 +188,7 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
     unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
     named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
-    if against or unclear or not may_act(turn, left):
+    if against or unclear or not (may_act(turn, left) or orders(turn)):
         changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
         if refused := beyond_limits(turn, own, edited.text):
             return State(**{**in_hand(turn, own), "said": (Say(refused), *named, *notes), "act": "edit"})
@@ -316,12 +315,8 @@ def taken_up(turn: TurnContext, own: Paste) -> State:
 
 
 def orders(turn: TurnContext) -> bool:
-    """Whether the reader of wishes is sure that the words order something, and of what."""
-    from graph.reading.wishes.tagger import read_wishes
-
-    wishes = read_wishes(turn.words[:MOST_READ], ("stands",))
-    sure = any(one.sure >= POSSIBLE for one in wishes.spans if one.slot not in ("machine", "model", "framework"))
-    return wishes.kind == "do" and wishes.sure >= SURE and sure and "?" not in turn.words
+    """Whether the words order something for sure, and nothing in them is asked."""
+    return surely_orders(turn.words) and not any(one.scope == "asked" for one in turn.utterance.clauses)
 
 
 def in_hand(turn: TurnContext, own: Paste) -> State:

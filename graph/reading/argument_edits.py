@@ -43,7 +43,7 @@ VERB = re.compile(
     r"|(?P<replace>replace|swap|substitute|ersetze|remplace|reemplaza|sostituisci|troca)"
     r"|(?P<add>add|append|use|with|plus|also|pass|include|set|change|put|take|have|want|ajoute|mets|a[ñn]ade"
     r"|pon|aggiungi"
-    r"|metti|mit|nimm|avec|con|adiciona|coloca))\b",
+    r"|metti|mit|nimm|avec|con|adiciona|coloca|usa|utilise|nutze|verwende|setze))\b",
     re.I,
 )
 BY = re.compile(r"\s*\b(?:by|with|for|durch|par|por|con)\b", re.I)

@@ -107,6 +107,7 @@ RUNS_FILE = re.compile(
     r"[\"']?(?:[^\s\"';|&#]{0,200}/)?(?P<name>[\w.-]{1,80}\.\w{2,6})(?![\w/.-])",
     re.MULTILINE,
 )
+SOURCED = re.compile(r"(?i)\bsource\s+(?:[^\s/]*/)*(?P<name>\w[\w.-]*\.\w+)")
 # The name behind the command that submits or writes the file.
 SUBMITTED = re.compile(
     r"(?:\b(?:sbatch|qsub|bsub\s*<|flux batch)\s+(?:-\S+\s+)*|\bcat\s*>\s*|\bCommand=)(?:[^\s/]*/)*"
@@ -193,7 +194,7 @@ class Apart:
 
 def name_above(line: str, script: str) -> str:
     """The file's name in the line right above a script: the one that it ends on, or the only one."""
-    runs = files_run(script)
+    runs = files_run(script) | {one["name"] for one in SOURCED.finditer(line)}
     names = [one for one in SCRIPT_FILE.finditer(line) if one["name"] not in runs]
     ends = [one["name"] for one in names if not re.search(r"\w", line[one.end() :])]
     return ends[0] if ends else names[0]["name"] if len(names) == 1 else ""
@@ -206,7 +207,7 @@ def told_name(text: str, script: str) -> str:
     around = "\n".join(row for row in text.splitlines() if row.strip() not in inside_)
     sure = dict.fromkeys(one["name"] for one in SUBMITTED.finditer(text))
     named = sure or dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(around))
-    runs = files_run(script)
+    runs = files_run(script) | {one["name"] for one in SOURCED.finditer(around)}
     found = [one for one in named if one not in runs]
     return found[0] if len(found) == 1 else ""
 

@@ -41,7 +41,7 @@ from graph.reading.argument_edits import NO_VALUES
 from graph.reading.commands import spoken_words
 from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
-from graph.reading.scope import denials, wanted
+from graph.reading.scope import ScopeStretch, denials, wanted
 from graph.usecases.launch_counts import Nodes, unsure, with_nodes
 from graph.usecases.script_lines import (
     bring_back,
@@ -56,7 +56,7 @@ from graph.usecases.script_lines import (
 from graph.usecases.started import OneCommand, changes, places_of, started
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.job_parts import Dependency, JobArray, LimitSignal, Mail
+from knowledge.job_parts import MAIL_EVENTS, Dependency, JobArray, LimitSignal, Mail
 from knowledge.site import site_of
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest, Scheduler
@@ -80,8 +80,8 @@ JOINS = re.compile(
 )
 NO_MAIL = (
     "Not done: {} sends no mail (--mail-type and --mail-user are taken there, and nothing comes of them). "
-    "What tells of the start and the end: `squeue --me` and `sacct -X -j JOBID` on a login node, or a line before and behind the launch "
-    "that writes a file."
+    "What tells of the start and the end: `squeue --me` and `sacct -X -j JOBID` on a login node, or a line before and "
+    "behind the launch that writes a file."
 )
 # Said of a change of nodes whose consequences the launch has.
 FOLLOWS = ", and the launch line's own counts with it"
@@ -129,7 +129,7 @@ JOINED = (
 # A count in front of a name sets it where the two are all that is ordered: not `every 500 steps`, `patience 3 epochs`.
 ORDERED = (
     r"(?:^|[,;:.!]|\b(?:use|set|make|it|do|run|train|want|need|take|go|for|to|with|and|und|et|y|e|only|just|but|now"
-    r"|please|auf|f[üu]r|pour|para|per))\s*"
+    r"|please|bitte|auf|f[üu]r|pour|para|per|pon|mets|metti|setze|nimm|usa|ustaw|con|avec|mit))\s*"
 )
 ALONE = r"(?=\s*(?:$|[,;.!?)]|(?:and|und|et|y|e|then|please|bitte|on|for|now|instead|but|too|also|as|again)\b))"
 TASK_ID = re.compile(r"\$\{?(?:SLURM_ARRAY_TASK_ID|PBS_ARRAY_INDEX|LSB_JOBINDEX)\b")
@@ -151,11 +151,12 @@ OTHER_COMMAND = re.compile(
 )
 OPTION = re.compile(r"(?<![\w/-])(?P<name>--[A-Za-z][\w.-]*)(?:[= ](?P<value>'[^']*'|\"[^\"]*\"|[^\s,;-][^\s,;]*))?")
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>[a-z][\w]*(?:[._][\w]+)+)=(?P<value>[^\s,;]*[^\s,;.?!])")
+EPOCHS = ("epochen", "épocas", "époques", "epoche", "epok", "эпох", "epoch")
 # Arguments that programs call differently and people by either name; the longer first.
 SYNONYMS = (
     ("per device train batch size", "train batch size", "batch size", "batchsize", "batch", "bsz", "bs"),
     ("learning rate", "lr"),
-    ("num train epochs", "number of epochs", "max epochs", "num epochs", "epochs"),
+    ("num train epochs", "number of epochs", "max epochs", "num epochs", "epochs", *EPOCHS),
     ("max steps", "total steps", "train steps", "steps"),
     ("max seq length", "sequence length", "seq length", "seq len", "seq"),
     ("num workers", "workers"),
@@ -197,10 +198,10 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
     """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
     others = OTHER_COMMAND.sub(lambda found: found[0] if found["program"] in text else " ", words)
     edited, asked_for, own_denials = Edited(text, ()), wanted(others), wanted(others, "negated")
-    from graph.usecases.own_words import by_script, mailed_at, sources_first
+    from graph.usecases.own_words import by_script, mailed_at, sources_first, without_parts
 
-    edited = by_script(edited, wanted(others, "negated"), cluster)
-    asked_for = without_placed(asked_for, edited)
+    edited = by_script(without_parts(edited, words), wanted(others, "negated"), cluster)
+    asked_for, words = (without_placed(one, edited) for one in (asked_for, words))
     for change in (change_line, change_settings, change_options):
         edited = change(edited, asked_for)
     edited = change_modules(edited, own_denials)
@@ -282,8 +283,7 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
             text = with_directive(now.text, Word(f"{name}{sign}", value), PREFIX[scheduler])
             now = replace(now, text=text, says=(*now.says, f"{edit.value} set")) if text != now.text else now
         elif isinstance(edit, Set) and isinstance(edit.value, Mail):
-            heard = read(words, request_of(record), None, None).request.mail  # it hears of starts, in every tongue
-            now = set_directives(now, replace(edit, value=heard or edit.value), scheduler, cluster)
+            now = set_directives(now, replace(edit, value=with_events(edit.value, words)), scheduler, cluster)
         elif isinstance(edit, Set) and edit.value:
             now = set_directives(now, edit, scheduler, cluster)
         now = replace(now, placed=(*before.placed, edit.words)) if now != before else now
@@ -309,6 +309,15 @@ def set_directives(now: Edited, edit: Set, scheduler: Scheduler, cluster: Cluste
         earlier = tuple(one for one in now.says if word.join or not one.startswith(word.key))
         now = replace(now, text=text, says=(*earlier, told)) if text != now.text else now
     return now
+
+
+def with_events(mail: Mail, words: str) -> Mail:
+    """The mail with the events that its sentence names, in whatever tongue."""
+    from graph.usecases.own_words import said
+
+    about = [one for one in re.split(r"[;\n\u3002]|[.!?]\s", words) if "@" in one or said("mail").search(one)]
+    named = tuple(event for event in MAIL_EVENTS[:3] if any(said(f"mail_{event}").search(one) for one in about))
+    return replace(mail, events=(*named, *(one for one in mail.events if one == "limit"))) if named else mail
 
 
 def traps(text: str, signal: str) -> bool:
@@ -340,9 +349,16 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     named = unplaced(words, request, placed, (*new, *edited.says))
     open_pieces = [one for one in named if not any(True for _ in values_of(one)) or unaccounted(one, lines)]
     gone = content(" ".join(one.text for one in denials(words) if does_without(one)))
+    taken = content(" ".join(one for one in edited.says if "taken out" in one))
+    open_pieces += [one.text for one in denials(words) if stays(one, before, edited) and not content(one.text) & taken]
     total = f"{request.nodes * request.gpus_per_node}" if request.nodes and request.gpus_per_node else ""
     open_pieces += unaccounted(words, (*lines, total))
     return apart(one for one in open_pieces if " " in one or not content(one) & gone)  # `A_B... no, forget A`
+
+
+def stays(one: ScopeStretch, before: str, edited: Edited) -> bool:
+    """Whether something is to go that the script has, and no reader took out."""
+    return does_without(one) and one.text not in edited.placed and bool(content(one.text) & content(before))
 
 
 def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) -> list[Word]:
@@ -664,6 +680,7 @@ def change_settings(now: Edited, words: str) -> Edited:
             )
             found = found if found and found["value"].lower() not in NO_VALUES else re.search(counted_so, words, re.I)
             value = found["value"].strip("'\"") if found else ""
+            value = value.rstrip(")") if "(" not in value else value
             value = in_unit(setting.value, value, words[found.end() :]) if found else ""
             value = NUMBER_WORDS.get(value.lower(), value)
             fits = value and value.lower() not in NO_VALUES and alike(held_in(now.text, setting), value)

@@ -7,22 +7,25 @@ it loads, a sibling of its environment's folder, an option of its program. The w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from graph.debugging.remedies import request_of
 from graph.extraction.script import read_script
 from graph.extraction.script_record import record_of
 from graph.reading.argument_edits import known_arguments
+from graph.reading.commands import spoken_words
 from graph.usecases.edit_script import (
     JOINS,
     MODULE,
+    SHORTEST,
     Edited,
     bare_options,
     base,
+    put,
     settings,
     swap_module,
     take_out,
@@ -31,6 +34,7 @@ from graph.usecases.edit_script import (
 from graph.usecases.own_arrays import put_array
 from graph.usecases.own_fields import ACTIVATES, IMAGE, SOURCES_VENV, put_binds, put_container, put_environment
 from graph.usecases.own_lines import scheduler_of
+from graph.usecases.own_signals import statement
 from knowledge.cluster import Cluster
 from knowledge.data_file import read_data
 from knowledge.errors import InputError
@@ -50,6 +54,12 @@ TWO_PLACES = re.compile(
     rf"(?P<host>{PATH})(?P<between>[^,;\n\u3001\u3002\uff0c]{{1,25}}?)(?P<place>(?<![\w$}}/.~-])/[\w./-]*\w)"
 )
 MEMBER = r"[\w./+-]*\w"
+NUMBER = re.compile(r"-?[\d.]+(?:e-?\d+)?")
+SIDE_BY_SIDE = (
+    "Not done: *{}*: runs side by side in one job need their own GPUs, logs and a `wait`, and I put these only into a "
+    "plain torchrun on one node. Ways: an array, one job for each run (*array over {} with these values*), or paste "
+    "the launch lines."
+)
 AND = r"(?:and|und|et|y|e|i|oraz|\u0438|\u548c|\u3068)"
 LISTED = rf"{MEMBER}(?:\s*[,\u3001]\s*{MEMBER})*\s*(?:[,\u3001]?\s*{AND}\s+|[,\u3001]\s*){MEMBER}"
 # Between the name of an argument and its values.
@@ -111,7 +121,56 @@ def change_image(now: Edited, words: str) -> Edited:
         if held and found[0] not in held and (of_it or said("image").search(words, start, found.start())):
             now = put_container(now, JobRequest(container=found[0]))
             now = replace(now, placed=(*now.placed, words[start : found.end()].strip()))
+    if held:
+        return now
+    for found in IMAGE_NAME.finditer(words):  # named in a variable that the launch uses
+        own = [one for one in settings(now.text) if IMAGE_NAME.fullmatch(one.value) and not one.name.startswith("-")]
+        start = next(a for a, b in clauses(words) if a <= found.start() <= b)
+        if len(own) == 1 and said("image").search(words, start, found.start()):
+            now = put(now, own[0], found[0])
+            now = replace(now, placed=(*now.placed, words[start : found.end()].strip()))
     return now
+
+
+def without_parts(now: Edited, words: str) -> Edited:
+    """Of two runs side by side in one job the words, which no line gives a place: said, and nothing is set by them."""
+    for start, end in ((one.start(), one.end()) for one in re.finditer(r"[^.;\n]+", words)):
+        listed = re.findall(r"(?<![\w-])(?:--)?([A-Za-z][\w-]*)[ =]\d+", words[start:end])
+        twice = {name for name in listed if listed.count(name) > 1}
+        own = [one for one in settings(now.text) if one.name.lstrip("-") in twice]
+        if own and said("at_the_same_time").search(words, start, end) and not said("array").search(words):
+            values = re.findall(rf"(?<![\w-])(?:--)?{re.escape(own[0].name.lstrip('-'))}[ =](\d+)", words[start:end])
+            made = side_by_side(now, own[0].name, values)
+            told = () if made else (SIDE_BY_SIDE.format(words[start:end].strip(), own[0].name),)
+            sizes = [one for one in re.findall(r"[^.;\n]+", words) if re.search(r"\bgpus?\b", one, re.I)]
+            now = made or replace(now, told=(*now.told, *told))
+            now = replace(now, placed=(*now.placed, words[start:end].strip(), *(one.strip() for one in sizes)))
+    return now
+
+
+def side_by_side(now: Edited, option: str, values: Sequence[str]) -> Edited | None:
+    """One launch of torchrun on one node as several of them, each with its part of the GPUs, a log and a `wait`; None
+    where the launch is no such one."""
+    script, count = read_script(now.text), len(values)
+    record, (first, last) = record_of(script), statement(script)
+    launch, gpus = now.text[first:last], record.gpus_per_node or 0
+    start = re.match(r"(?:srun\s+(?:-\S+\s+)*)?(?=torchrun\s[^|>&]*--standalone)", launch)
+    per_node = re.search(r"--nproc[_-]per[_-]node[= ](\d+)", launch)
+    if not start or not per_node or record.nodes != 1 or count < 2 or not gpus or gpus % count:
+        return None
+    each, lines = gpus // count, list[str]()
+    for at, value in enumerate(values):
+        run = f"{launch[: per_node.start(1)]}{each}{launch[per_node.end(1) :]}"[start.end() :]
+        run = re.sub(rf"(?<=\s){re.escape(option)}[= ]\S+", f"{option} {value}", run)
+        devices = ",".join(str(one) for one in range(at * each, (at + 1) * each))
+        lines.append(f"CUDA_VISIBLE_DEVICES={devices} {run} > {option.lstrip('-')}-{value}.log 2>&1 &")
+    text = "\n".join([*lines, "wait"])
+    told = f"{count} runs side by side, {option} {' and '.join(values)}, on {each} GPUs each ({', '.join(map(str, range(gpus)))}), "
+    told += "a log each, and a `wait`"
+    why = "`wait` ends well whatever the runs did: their logs tell whether one failed."
+    return replace(
+        now, text=f"{now.text[:first]}{text}{now.text[last:]}", says=(*now.says, told), told=(*now.told, why)
+    )
 
 
 def of_image(name: str) -> str:
@@ -231,7 +290,7 @@ def change_grid(now: Edited, words: str, cluster: Cluster | None) -> Edited:
         made = put_array(now, JobArray(tuple(axes), None, at_once), cluster, "the script")
     except InputError as error:
         return replace(now, told=(*now.told, f"Not done: {error}."), placed=(*now.placed, *spans))
-    return replace(with_own_logs(made), placed=(*now.placed, words))
+    return replace(with_own_logs(made), placed=(*now.placed, *spans, *([most[0]] if most else [])))
 
 
 def values_of(listed: str, words: str) -> tuple[str, ...]:
@@ -240,13 +299,15 @@ def values_of(listed: str, words: str) -> tuple[str, ...]:
     if bounds:
         return tuple(map(str, range(int(bounds[1]), int(bounds[2]) + 1)))
     parts = re.split(rf"\s*[,\u3001]\s*(?:{AND}\s+)?|\s+{AND}\s+", listed)
-    after = words[words.find(listed) + len(listed) :]
+    numbers = list(takewhile(NUMBER.fullmatch, parts))
+    parts = numbers or [one for one in parts if one.lower() not in spoken_words("prose") or len(one) <= SHORTEST]
+    after = "" if numbers else words[words.find(listed) + len(listed) :]
     return tuple(parts[:-1] if re.match(r"\s*(?:=|:|\uff1a)|\s+(?:in|over)\s", after) else parts)
 
 
 def alike(values: tuple[str, ...]) -> bool:
     """Whether values are of one kind: numbers, or words."""
-    return len({re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", one) is not None for one in values}) == 1
+    return len({NUMBER.fullmatch(one) is not None for one in values}) == 1
 
 
 def with_own_logs(now: Edited) -> Edited:
