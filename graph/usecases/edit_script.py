@@ -201,7 +201,7 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
     from graph.usecases.own_words import by_script, mailed_at, sources_first, without_parts
 
     edited = by_script(without_parts(edited, words), wanted(others, "negated"), cluster)
-    asked_for, words = (without_placed(one, edited) for one in (asked_for, words))
+    asked_for, own_denials, words = (without_placed(one, edited) for one in (asked_for, own_denials, words))
     for change in (change_line, change_settings, change_options):
         edited = change(edited, asked_for)
     edited = change_modules(edited, own_denials)
@@ -792,6 +792,8 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
         return now  # of a program's own the last one counts
     if not pair and not value and name.startswith("--rdzv"):
         return now  # it takes a value, and none is said
+    if f"{name} taken out" in now.says:
+        return now
     option = name.lstrip("-")
     known = None if programs or pair or "#SBATCH" not in now.text else slurm_options().of("sbatch").get(option)
     if known and (BOTH.fullmatch(option) or (known.takes == "value" and not value)):

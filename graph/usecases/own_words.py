@@ -119,7 +119,11 @@ def change_image(now: Edited, words: str) -> Edited:
         start = next(a for a, b in clauses(words) if a <= found.start() <= b)
         of_it = any(of_image(one) == of_image(found[0]) for one in held)
         if held and found[0] not in held and (of_it or said("image").search(words, start, found.start())):
-            now = put_container(now, JobRequest(container=found[0]))
+            scheme = next((one.rpartition("://")[0] for one in held if "://" in one), "")
+            name = (
+                f"{scheme}://{found[0]}" if scheme and "://" not in found[0] and found[0][0] not in "/$" else found[0]
+            )
+            now = put_container(now, JobRequest(container=name))
             now = replace(now, placed=(*now.placed, words[start : found.end()].strip()))
     if held:
         return now
@@ -165,8 +169,9 @@ def side_by_side(now: Edited, option: str, values: Sequence[str]) -> Edited | No
         devices = ",".join(str(one) for one in range(at * each, (at + 1) * each))
         lines.append(f"CUDA_VISIBLE_DEVICES={devices} {run} > {option.lstrip('-')}-{value}.log 2>&1 &")
     text = "\n".join([*lines, "wait"])
-    told = f"{count} runs side by side, {option} {' and '.join(values)}, on {each} GPUs each ({', '.join(map(str, range(gpus)))}), "
-    told += "a log each, and a `wait`"
+    which = ", ".join(map(str, range(gpus)))
+    told = f"{count} runs side by side, {option} {' and '.join(values)}, on {each} of the GPUs {which} each, with a log"
+    told += " each and a `wait`"
     why = "`wait` ends well whatever the runs did: their logs tell whether one failed."
     return replace(
         now, text=f"{now.text[:first]}{text}{now.text[last:]}", says=(*now.says, told), told=(*now.told, why)
@@ -290,7 +295,8 @@ def change_grid(now: Edited, words: str, cluster: Cluster | None) -> Edited:
         made = put_array(now, JobArray(tuple(axes), None, at_once), cluster, "the script")
     except InputError as error:
         return replace(now, told=(*now.told, f"Not done: {error}."), placed=(*now.placed, *spans))
-    return replace(with_own_logs(made), placed=(*now.placed, *spans, *([most[0]] if most else [])))
+    arrayed = [one[0] for one in re.finditer(rf"(?:\S+\s+)?(?:{said('all_of_them').pattern})\S*", words, re.I)]
+    return replace(with_own_logs(made), placed=(*now.placed, *spans, *arrayed, *([most[0]] if most else [])))
 
 
 def values_of(listed: str, words: str) -> tuple[str, ...]:
