@@ -31,6 +31,12 @@ CONDITION = re.compile(
     r"(?i)\bif (?:yes|so|not)\b|\bonly if\b|\bnur wenn\b|\bsolo si\b|\b(?:if|wenn|falls|si)\b[^,.;]*"
     r"\b(?:fits?|lets?|allow\w*|possible|works?|enough|takes? it|passt|geht|erlaubt|m[öo]glich|permite|cabe)\b"
 )
+# An order that is put as a question.
+POLITE = re.compile(
+    r"(?i)^\W*(?:(?:hi|hello|hallo|bonjour|hola|ciao|ol[áa]|please|bitte)\W+)?(?:(?:can|could|would) you"
+    r"|k[aö]nn(?:te?st|te?n) (?:du|sie|ihr)|kannst du|peux-tu|pouvez-vous|pourr(?:ais-tu|iez-vous)|puedes|podr[íi]as"
+    r"|puoi|potresti|pode(?:s|rias?)?|mo[żz]esz|можешь|можете|能不能|能否)\b"
+)
 MOST_TOLD = 8
 # Characters of words in which an order is looked for; how sure a value of it must be; slots that also a question names.
 MOST_READ, LEAST_OF_VALUE, OF_NO_ORDER = 600, 0.3, ("machine", "model", "framework")
@@ -68,8 +74,8 @@ def surely_orders(words: str) -> bool:
 
     wishes = read_wishes(words[:MOST_READ], ("stands",))
     sure = any(one.sure >= LEAST_OF_VALUE for one in wishes.spans if one.slot not in OF_NO_ORDER)
-    plain = "?" not in words and not CONDITION.search(words)
-    return wishes.kind == "do" and wishes.sure >= SURE and sure and plain
+    plain = ("?" not in words or POLITE.search(words)) and not CONDITION.search(words)
+    return wishes.kind == "do" and wishes.sure >= SURE and sure and bool(plain)
 
 
 def of_another_kind(turn: TurnContext, heard: Understood) -> tuple[str, ...]:

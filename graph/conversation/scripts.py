@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from graph.conversation.gate import may_act, surely_orders
+from graph.conversation.gate import POLITE, may_act, surely_orders
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
@@ -35,6 +35,7 @@ from knowledge.types import Made, Offer, OfferEdit, Paste, Pending, Refusal, Sai
 
 if TYPE_CHECKING:
     from graph.usecases.diagnose_job import JobReport
+    from graph.usecases.edit_script import Edited
     from graph.usecases.mend_script import Mended
 
 MENDS = re.compile(
@@ -52,7 +53,7 @@ WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do i
 SPEAKS_AGAINST = (
     "I have not changed it. It would be: {}; against that: {}. Say what else it shall be, or *yes* for this."
 )
-BEYOND = "`{}` stays as it is. {} Its limits: {}.{}"
+BEYOND = "Not done: nodes and time of `{}` stay as they are. {} Its limits: {}.{}"
 UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
 HOW_TO_CHANGE = (
@@ -191,7 +192,11 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     if against or unclear or not (may_act(turn, left) or orders(turn)):
         changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
         if refused := beyond_limits(turn, own, edited.text):
-            return State(**{**in_hand(turn, own), "said": (Say(refused), *named, *notes), "act": "edit"})
+            kept = without_size(own.text, edited, machine_for(turn, own))
+            done = kept.text != own.text
+            state = made_of(turn, replace(own, text=kept.text), *kept.says, before=own) if done else in_hand(turn, own)
+            made = state.get("said", ()) if done else ()
+            return State(**{**state, "said": (*made, Say(refused), *named, *notes), "act": "edit"})
         offer = Offer(changes, script=edited.text)
         held = in_hand(turn, own) if turn.message.scripts else State()
         told = SPEAKS_AGAINST.format(changes, "; ".join(against)) if against else WOULD_CHANGE.format(changes)
@@ -208,6 +213,17 @@ def in_a_row(own: Paste, words: str) -> str:
         return sent_in_a_row(own.text, words, own.name)
     except InputError as error:
         return f"Not done: {error}."
+
+
+def without_size(before: str, edited: Edited, cluster: Cluster | None) -> Edited:
+    """The change but for nodes and time, which stay as they were."""
+    from graph.debugging.remedies import request_of
+    from graph.usecases.edit_script import put_fields
+
+    old = request_of(understand_script(before))
+    now = put_fields(replace(edited, says=()), {"nodes": old.nodes, "walltime": old.walltime}, cluster)
+    says = tuple(one for one in edited.says if not one.startswith(("nodes ", "walltime ")))
+    return replace(now, says=says) if says else replace(now, text=before, says=())
 
 
 def beyond_limits(turn: TurnContext, own: Paste, text: str) -> str:
@@ -316,7 +332,8 @@ def taken_up(turn: TurnContext, own: Paste) -> State:
 
 def orders(turn: TurnContext) -> bool:
     """Whether the words order something for sure, and nothing in them is asked."""
-    return surely_orders(turn.words) and not any(one.scope == "asked" for one in turn.utterance.clauses)
+    asked = any(one.scope == "asked" for one in turn.utterance.clauses) and not POLITE.search(turn.words)
+    return surely_orders(turn.words) and not asked
 
 
 def in_hand(turn: TurnContext, own: Paste) -> State:

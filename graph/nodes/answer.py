@@ -14,7 +14,7 @@ from graph.answering.statements import remembered
 from graph.answering.us import can, decline
 from graph.changes import changes, diff
 from graph.context import Context
-from graph.conversation.gate import surely_orders
+from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import SEND_LOG, THANKS, WELCOME, next_step, not_understood
 from graph.extraction.request import is_about_us, is_order
@@ -213,8 +213,8 @@ def asking(state: State) -> tuple[Clause, ...]:
     # `No GPUs.` beside a wish is part of it.
     found = tuple(one for one in asks if "?" in one.text or not read_request_edits(one.text, None).is_all)
     asked = tuple(one for one in found if one.scope == "asked" or one.text.rstrip().endswith(("?", "\uff1f")))
-    if not asked and state.get("own") and surely_orders(state["words"]):
-        return ()  # `It is for LUMI` beside an order
+    if state.get("own") and surely_orders(state["words"]):
+        return tuple(one for one in asked if not POLITE.search(one.text))  # not `it is for LUMI` beside an order
     return asked or found
 
 

@@ -42,6 +42,9 @@ from graph.reading.commands import spoken_words
 from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
 from graph.reading.scope import ScopeStretch, denials, wanted
+from graph.reading.wishes.left import to_account_for
+from graph.reading.wishes.tagger import read_wishes
+from graph.reading.wishes.taking import LONGEST
 from graph.usecases.launch_counts import Nodes, unsure, with_nodes
 from graph.usecases.script_lines import (
     bring_back,
@@ -60,6 +63,7 @@ from knowledge.job_parts import MAIL_EVENTS, Dependency, JobArray, LimitSignal, 
 from knowledge.site import site_of
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest, Scheduler
+from knowledge.word_lists import word_set
 from templates.quoting import shell_word
 
 # Field -> the directives that may hold it, by their names in all dialects.
@@ -165,6 +169,8 @@ SYNONYMS = (
 )
 # A text of one line that is a launch, and not the arguments alone.
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
+# Values of plain names that the reader of wishes tells, and that are named where no line holds them.
+NAMED_SLOTS = word_set("conda venv uv module source_file stage_in job_name reservation constraint container bind")
 SHORTEST = 2  # `de`, `no`: a language's short name is a value, though a small word too
 # Places of an option at which it is looked whether it is a program's: each costs a reading of the script.
 MOST_PLACES = 30
@@ -350,6 +356,11 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     open_pieces = [one for one in named if not any(True for _ in values_of(one)) or unaccounted(one, lines)]
     gone = content(" ".join(one.text for one in denials(words) if does_without(one)))
     taken = content(" ".join(one for one in edited.says if "taken out" in one))
+    held = " ".join(lines).lower()
+    spans = to_account_for(words, read_wishes(words, ("stands",))) if len(words) <= LONGEST else ()
+    open_pieces += [
+        one.text for one in spans if one.slot in NAMED_SLOTS and one.text.lower() not in f"{held} {before.lower()}"
+    ]
     open_pieces += [one.text for one in denials(words) if stays(one, before, edited) and not content(one.text) & taken]
     total = f"{request.nodes * request.gpus_per_node}" if request.nodes and request.gpus_per_node else ""
     open_pieces += unaccounted(words, (*lines, total))
@@ -455,8 +466,10 @@ def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     changed = put_fields(now, {name: getattr(after, name) for name in BY_WORDS}, cluster)
     if after.processes_per_node and after.processes_per_node != before.processes_per_node:
         changed = put_ranks(changed, after)
-    old, each = before.gpus_per_node, after.gpus_per_node
-    if not old or not each or old == each or after.total_gpus not in (None, before.total_gpus):
+    old, each, total = before.gpus_per_node, after.gpus_per_node, after.total_gpus
+    if total and total != before.total_gpus:
+        each = total if before.nodes == after.nodes == 1 and each in (old, total, None) else None
+    if not old or not each or old == each:
         return changed
     held = put_fields(changed, {"gpus_per_node": each}, cluster)
     if held is changed:

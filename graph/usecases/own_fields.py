@@ -39,6 +39,7 @@ from graph.usecases.edit_script import (
     take_out,
     traps,
     with_directive,
+    with_events,
 )
 from graph.usecases.launch_counts import OTHER_STARTER, with_gpus
 from graph.usecases.own_arrays import put_array
@@ -201,8 +202,11 @@ def put_read(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     known = (
         one for one in heard.request.argument_edits if re.search(rf"(?<!\S){re.escape(one.name)}(?![\w-])", now.text)
     )
+    done = " ".join(now.says)  # one order changes an option once
+    known = (one for one in known if not re.search(rf"(?<!\S){re.escape(one.name)}(?![\w-])", done))
     named = tuple(one for one in known if one.kind == "remove" or not re.fullmatch(r"[\d.,e-]*", one.value or ""))
-    heard = replace(heard, request=replace(heard.request, args=None, argument_edits=named))
+    mail = with_events(heard.request.mail, words) if heard.request.mail else None
+    heard = replace(heard, request=replace(heard.request, args=None, argument_edits=named, mail=mail))
     changed = [name for name in READ if getattr(heard.request, name) != getattr(before, name)]
     was, failed = now, False
     for name in changed:

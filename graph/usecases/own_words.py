@@ -25,6 +25,7 @@ from graph.usecases.edit_script import (
     Edited,
     bare_options,
     base,
+    is_value,
     put,
     settings,
     swap_module,
@@ -205,11 +206,19 @@ def change_folder(now: Edited, words: str) -> Edited:
     """Another environment, by a path that lies beside the present one or is called one; of several the last."""
     own = next((found for one in (ACTIVATES, SOURCES_VENV) if (found := one.search(now.text))), None)
     paths = [one for one in re.finditer(PATH, words) if "." not in one[0].rpartition("/")[2]]
+    called = re.search(
+        rf"(?:{said('environment').pattern})(?:\s+(?:to|auf|a|en|na|на|is|ist|est|es|[eè]))?\s+(?P<name>[A-Za-z][\w.-]*\w)(?![\w/])",
+        words,
+        re.I,
+    )
+    new = called["name"] if called and own and "/" not in own["name"] and is_value(called["name"]) else ""
+    if called and own and new not in ("", own["name"]) and (re.search(r"[\d_.-]", new) or new.startswith(own["name"])):
+        return replace(put_environment(now, JobRequest(environment=new)), placed=(*now.placed, called[0]))
     if own is None or "/" not in own["name"] or not paths:
         return now
     beside = [one for one in paths if one[0].rpartition("/")[0] == own["name"].rpartition("/")[0]]
-    called = said("environment").search(words, next(a for a, b in clauses(words) if a <= paths[-1].start() <= b))
-    meant = beside or ([paths[-1]] if called and not said("binds").search(words) else [])
+    named = said("environment").search(words, next(a for a, b in clauses(words) if a <= paths[-1].start() <= b))
+    meant = beside or ([paths[-1]] if named and not said("binds").search(words) else [])
     if not meant or meant[-1][0] == own["name"]:
         return now
     new = meant[-1][0].removesuffix("/bin/activate")
