@@ -193,6 +193,22 @@ SCHEMAS: dict[str, Any] = {
                 label=Word,
             )
         ],
+        own_lines=list[
+            table(
+                "OwnLine",
+                scheduler=Scheduler,
+                words=list[Word],
+                line=Pattern,
+                unless=NotRequired[Pattern],
+                within=NotRequired[StrictInt],
+                says=Word,
+                instead=NotRequired[Word],
+                do=Word,
+                command=NotRequired[Word],
+                only=NotRequired[bool],
+            )
+        ],
+        announced=list[table("Announced", kinds=list[WaitKind], line=Pattern, says=Word)],
         beside=dict[Word, Pattern],
         days=dict[StrictInt, Pattern],
         weekdays=list[Pattern],

@@ -12,11 +12,13 @@ from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import not_told, notes_of, seen
 from graph.waiting.in_language import answer_in, labels, spoken_facts
 from graph.waiting.languages import language_of, verdict_in
+from graph.waiting.limit_sum import limit_sum
 from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
-from graph.waiting.meant import alike, is_anothers, jobs_meant, named_by, read_jobs, speaker
+from graph.waiting.meant import alike, is_anothers, jobs_meant, lister, named_by, read_jobs, speaker
 from graph.waiting.no_job import refused, spoken_id, told_without_job
 from graph.waiting.others_seen import one_by_one, own_beside, submit_room
+from graph.waiting.own_lines import own_line
 from graph.waiting.refused_request import hours_of_lsf, what_it_asked
 from graph.waiting.script_change import script_diff, script_in
 from graph.waiting.spoken import listed, moment_of, spoken_date, spoken_lines
@@ -86,22 +88,57 @@ def cases_of(
     machine = machine or machine_seen(text, jobs, outputs[0].scheduler if outputs else None)
     if not meant or only_refused(meant, outputs, words):
         return [told_without_job(outputs, words, text, machine, jobs)], ()
-    who = speaker(jobs, spoken_lines(words), text)
+    if in_a_row := told_in_a_row(meant, words):
+        jobs, meant = [*jobs, in_a_row], [in_a_row]
+    who = speaker(jobs, spoken_lines(words), text, lister(outputs, text))
     if who and all(is_anothers(job, who, "") for job in meant):  # what it means for one's own
         meant += [job for job in jobs if job.phase == "waiting" and alike(job.user, who)]
     elif who and (mine := [job for job in meant if not is_anothers(job, who, "")]):
         meant = mine
     if len(meant) == 1 and not meant[0].id.strip():
         meant = [replace(meant[0], id=spoken_id(text, words))]
+    meant = [with_run_limit(job, text) for job in meant] if len(meant) == 1 else meant
     silent = len(meant) == 1 and meant[0].phase in ("waiting", "unknown") and not meant[0].reason
     said = spoken_reason(words) if silent else None
-    cases = [WaitCase(job, said or reason_of(job), (), outputs, words, text, machine) for job in meant]
+    step = refused(outputs)
+    step = step if step and step.reason.word == "step waits" else None
+    why = ((job, step if step and step.named["job"] == job.id else said or reason_of(job)) for job in meant)
+    cases = [WaitCase(job, found, (), outputs, words, text, machine) for job, found in why]
     # What stands beside a job is gathered only for those that are told of: a queue may hold 50,000.
     told = one_for_each(cases)
     for at, case in enumerate(told[:FEW]):
         others = tuple(job for job in jobs if job is not case.job)
         told[at] = replace(case, others=others, anothers=is_anothers(case.job, who, spoken_lines(words)))
     return told, meant
+
+
+# An amount for each node, as Slurm prints it.
+EACH_NODE = re.compile(r"\bgres/gpu:\S+")
+
+
+def told_in_a_row(meant: Sequence[QueuedJob], words: str) -> QueuedJob | None:
+    """The waiting job that the person tells of beside the running jobs of others: a line with its id and its reason."""
+    if any(job.phase != "running" for job in meant) or named_by(meant, words, "id"):
+        return None
+    for line in words.splitlines() if (said := spoken_reason(words)) and said.limit else ():
+        if said and said.limit and said.limit.word in line and (name := spoken_id(line, line)):
+            each = EACH_NODE.search(line)
+            fields = (("TRES_PER_NODE", each[0]),) if each else ()
+            same = {job.qos for job in meant} if said.limit.set_on == "qos" else {""}
+            return QueuedJob(
+                "slurm", name, qos=same.pop() if len(same) == 1 else "", state="PD", phase="waiting",
+                reason=said.limit.word, nodes=1 if each else None, fields=fields,
+            )  # fmt: skip
+    return None
+
+
+RUN_LIMIT = re.compile(r"\bRUNLIMIT\s+(\d+(?:\.\d+)?) min")
+
+
+def with_run_limit(job: QueuedJob, text: str) -> QueuedJob:
+    """A job of LSF with its run limit, where that was cut out of `bjobs -l` by itself."""
+    found = RUN_LIMIT.search(text) if job.scheduler == "lsf" and not job.limit else None
+    return replace(job, limit=float(found[1]) * 60) if found else job
 
 
 def with_parts(jobs: Sequence[QueuedJob]) -> list[QueuedJob]:
@@ -143,7 +180,11 @@ def with_alike(
     if not alike or told.job.phase != "waiting":
         return answer
     names = listed([job.id for job in alike], 8)
-    if answer.starts != told.found.reason.starts and answer.kind != "config":  # by what this one asks for
+    sums = limit_sum(told) if answer.kind.startswith("limit-agg") else None
+    closed = sums is not None and sums.limit is not None and sums.limit.most == 0
+    if (
+        answer.starts != told.found.reason.starts and answer.kind != "config" and not closed
+    ):  # by what this one asks for
         word = told.found.reason.word
         says = f"Also held by `{word}`: {names}; what each asks for decides, name it to hear of it."
         return with_line(answer, says, [Fact("alike", ", ".join(job.id for job in alike[:8]))])
@@ -226,7 +267,7 @@ def joined(answers: Sequence[PendingAnswer]) -> PendingAnswer:
 
 
 # What stands beside a submission that was refused.
-REFUSED = (limit_note, too_large_for_a_node, hours_of_lsf, submit_room, would_take, own_names, own_beside)
+REFUSED = (own_line, limit_note, too_large_for_a_node, hours_of_lsf, submit_room, would_take, own_names, own_beside)
 
 
 def refusal_notes(case: WaitCase) -> list[WaitingNote]:
@@ -333,7 +374,7 @@ def closing(case: WaitCase, kind: WaitKind, starts: Starts) -> list[str]:
         return [KEEP]
     if kind == "hold" and case.found.reason.freed_by == "staff":
         return ["Do not submit it again before you know why it is held."]
-    if kind == "not-waiting" and case.job.phase == "running":
+    if kind == "not-waiting" and case.job.phase == "running" and case.found.reason.word != "step waits":
         file = next(
             filter(None, map(case.job.printed, ("StdOut", "standard_output", "Output_Path", "Output File"))), ""
         )

@@ -122,11 +122,14 @@ def held_by(job: QueuedJob) -> dict[str, float]:
 
 def held_in(case: WaitCase, job: QueuedJob) -> dict[str, float]:
     """What one job of the paste holds; GPUs also by what the person says that a node has."""
-    from graph.waiting.limits_said import on_a_node_said
+    from graph.waiting.limits_said import each_said, on_a_node_said
 
     found = held_by(job)
     if "gpu" not in found and job.nodes and (each := on_a_node_said(case, "gpu")):
         found["gpu"] = job.nodes * each
+    if "gpu" not in found and job.phase == "running":  # `the three runs use 4 GPUs each`
+        jobs, each = each_said(case, "gpu")
+        found |= {"gpu": each} if jobs and jobs == sum(one.phase == "running" for one in case.others) else {}
     return found
 
 
@@ -142,6 +145,8 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
         found["time"] = option
     for of, value in said.items():
         found.setdefault(of, value)
+    if "slot" not in found and (slots := only_pending(case)):
+        found["slot"] = slots
     if case.found.reason.word == "active-limit":  # Maui prints it in the reason itself
         found[resource_of(case.found.named["res"])] = float(case.found.named["asked"])
     budget = case.found.reason.kind == "limit-budget"
@@ -150,6 +155,13 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
     if "billing" not in found and (each_node := on_a_node_said(case, "billing")):
         found["billing"] = each_node * found.get("node", 1)
     return found
+
+
+def only_pending(case: WaitCase) -> float | None:
+    """The slots of a job of LSF that is the only one of its user that waits, by busers."""
+    alone = not any(job.phase == "waiting" and job.user == case.job.user for job in case.others)
+    rows = [row for row in case.rows("busers") if alone and case.job.user and row.get("USER/GROUP") == case.job.user]
+    return amount("slot", rows[0].get("PEND", "")) if len(rows) == 1 else None
 
 
 def gpus_in_all(case: WaitCase, said: Mapping[str, float]) -> float | None:
@@ -163,7 +175,7 @@ def gpus_in_all(case: WaitCase, said: Mapping[str, float]) -> float | None:
         return said["gpu"]
     if nodes and (each := gpus_each(case)):
         return nodes * each
-    one_host = case.job.scheduler == "lsf" and re.search(r"span *\[ *hosts *= *1", case.text)
+    one_host = case.job.scheduler == "lsf" and re.search(r"span *\[ *hosts *= *1|(?<!\S)-n 1(?!\d|,\d)", case.text)
     return on_one_node(case).get("gpu") if one_host else None
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_sum import limit_sum
+from graph.waiting.limits_said import each_said
+from graph.waiting.limits_told import spoken_of
 from graph.waiting.spoken import listed, moment_of, spoken_date, spoken_lines
 from graph.waiting.words import tables
 from knowledge.schedulers.reason_types import WaitKind
@@ -63,7 +65,8 @@ def when_is_open(case: WaitCase) -> str:
         return ""
     if moment_of(case.job.start) or "eta" in case.found.named or re.search(r"\d-\d\dT\d\d:\d", case.words):
         return ""
-    return "" if limit_sum(case).at_the_latest() else WHEN_OPEN
+    reckoned = case.found.limit and case.found.limit.counts == "run-minutes" and each_said(case, spoken_of(case)[0])[0]
+    return "" if reckoned or limit_sum(case).at_the_latest() else WHEN_OPEN
 
 
 WHEN_OPEN = (
@@ -80,7 +83,7 @@ def idle_nodes(case: WaitCase) -> str:
     kept = reason.word in ("reservation", "dedicated-time")
     if kept or (reason.kind == "node" and reason.starts == "yes"):
         return "Idle nodes are no sign of a fault: the job has to fit on them until what keeps them begins."
-    if reason.kind != "wait" or reason.of != "node" or case.rows("sinfo", "pbsnodes"):
+    if reason.kind != "wait" or reason.of != "node" or case.rows("sinfo", "pbsnodes", "scontrol show node"):
         return ""
     return "Nodes that look idle may be kept for a job that stands before it, or lack what it asks for."
 

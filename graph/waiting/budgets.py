@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from graph.waiting.amounts import gpus_each, held_by, noun_of, request_of, spoken_amount
 from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import LimitSeen
+from graph.waiting.limits_said import each_said
 from graph.waiting.words import tables
 from knowledge.document import Step
 from knowledge.schedulers.reason_types import Starts
-from knowledge.schedulers.times import asked_time
+from knowledge.schedulers.times import asked_time, spoken_time
 
 LESS: Mapping[tuple[str, str], str] = {
     (name, of): command for name, each in tables()["less"].items() for of, command in each.items()
@@ -91,18 +92,33 @@ def too_little(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     most = f"{says}, more than the {whole(left / scale)}{of_all(limit)} that are left{minutes}"
     short = f"{most} ({whole((asked - left) / scale)} short)"
     if limit.counts == "run-minutes":
-        return too_much_to_run(limit, asked, says, short, do)
+        return too_much_to_run(case, limit, asked, f"{says}", short, do)
     held = case.found.reason.kind == "limit-budget"
     end = ": as it is it never starts, until the allocation is filled up" if held else ""
     return WaitingNote(f"{short}{end}.", do=do, only=bool(do))
 
 
-def too_much_to_run(limit: LimitSeen, asked: float, says: str, short: str, do: tuple[Step, ...]) -> WaitingNote:
+def too_much_to_run(
+    case: WaitCase, limit: LimitSeen, asked: float, says: str, short: str, do: tuple[Step, ...]
+) -> WaitingNote:
     """More than running jobs leave of a limit on time still to run: for now, or alone more than all of it."""
     if asked <= limit.most:
-        return WaitingNote(f"{short}; that shrinks by itself as they run on.", do=do, starts="yes", sure=True)
+        jobs, each = each_said(case, limit.of)
+        over = (asked - left_of(limit)) * 60
+        rate = (
+            f", by {jobs * each:,.0f} minutes in each minute: about {spoken_time(over / jobs / each)}" if jobs else ""
+        )
+        rate += " until it fits" if jobs else ""
+        return WaitingNote(f"{short}; that shrinks by itself as they run on{rate}.", do=do, starts="yes", sure=True)
     most = whole(limit.most / scale_of(limit))
-    return WaitingNote(f"{says}: alone more than the {most} that are allowed in all.", do=do, starts="no", sure=True)
+    alone = f"alone it asks for more {noun_of(limit.of)} x time than all jobs that count may have together"
+    return WaitingNote(
+        f"{says}, more than the {most} that are allowed in all, whatever runs now.",
+        do=do,
+        starts="no",
+        sure=True,
+        instead=alone,
+    )
 
 
 def size_by_time(case: WaitCase, limit: LimitSeen, asked: float) -> str:
@@ -140,6 +156,8 @@ def smaller(case: WaitCase, limit: LimitSeen, hours: float) -> Step:
     # The whole time on so many nodes.
     fit = int(nodes * hours * 3600 / time) if (time := request_of(case).get("time")) else 0
     fewer = f"at most {spoken_amount('node', fit)}" if nodes > 1 and fit else fewer
+    least = int(request_of(case).get(limit.of, 0) * hours * 3600 / time) if nodes == 1 and time else 0
+    fewer = f"at most {spoken_amount(limit.of, least)} for the whole time" if least and limit.of != "node" else fewer
     sure = f"if those are {unit_of(limit.of)}: " if limit.unit_unread else ""
     text = f"{sure}with {spoken_amount('node', nodes)} ask for at most {in_quarters(hours) / 3600:g} h, or take {fewer}"
     return Step(text, shorter(case, hours))

@@ -84,13 +84,24 @@ def own_rows(case: WaitCase) -> list[Mapping[str, str]]:
     return [row for row in case.rows("sinfo") if in_queue(row.get("PARTITION", case.job.queue), case)]
 
 
+def bare_word(word: str) -> str:
+    """The word without the marks between its parts, which are easily taken for each other."""
+    return re.sub(r"[\W_]", "", word).lower()
+
+
 def like_it(case: WaitCase, asked: str) -> str:
     """The word that nodes have and that is nearest: one that begins alike, else their one GPU name; empty: several."""
     from graph.waiting.elsewhere import GPU_NAME
 
-    rows = own_rows(case)
+    rows, plain = own_rows(case), bare_word(asked)
     have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if word}
-    near = {word for word in have if word.startswith(asked) or asked.startswith(word)}
+    same = {word for word in have if bare_word(word).startswith(plain) or plain.startswith(bare_word(word))}
+    # `a100_80gb` is `a100-80g` sooner than `a100`: of several beginnings the longest.
+    near = (
+        {max(same, key=len)}
+        if len(same) == len({len(word) for word in same}) > 1 and max(map(len, same)) <= len(asked)
+        else same
+    )
     gpus = {word for word in have if GPU_NAME.search(word)} if GPU_NAME.fullmatch(asked) else set()
     return next(iter(near)) if len(near) == 1 else next(iter(gpus)) if not near and len(gpus) == 1 else ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from graph.waiting.amounts import GPUS, request_of, spoken_amount
+from graph.waiting.amounts import GPUS, amount, on_one_node, request_of, size, spoken_amount
 from graph.waiting.budgets import LESS
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import accounting_limits, short_time, too_short
@@ -71,6 +71,8 @@ def idle_elsewhere(case: WaitCase) -> str:
         name = name_in(row)
         idle[name] = idle.get(name, 0) + idle_and_all(row)[0]
     asked = case.job.nodes or 0
+    if not case.job.queue and len(idle) == 1:  # the one that was asked for its own sake is the job's
+        return ""
     return next((name for name in partitions(case) if asked and idle.get(name, 0) >= asked), "")
 
 
@@ -126,10 +128,15 @@ def partitions(case: WaitCase) -> dict[str, str]:
     # Where only the time is too long, no partition helps that takes no more.
     least = asked.get("time") or (next(filter(None, own), 0.0) + 1 if case.found.reason.of == "time" else 0.0)
     told = {name_in(row) for row in case.rows("sinfo") if tells_states(row)}
+    node, memory = on_one_node(case), dict[str, float]()
     for row in [*case.rows("sinfo"), *map(as_listed, case.rows("scontrol show partition"))]:
         name, most = name_in(row), short_time(row.get("TIMELIMIT", ""))
         no_gpus = with_gpus and (not GPUS.search(row["GRES"]) if "GRES" in row else bool(NO_GPU_NAME.search(name)))
         too_short = most is not None and most < least
+        has = size(row.get("MEMORY", "")) or 0.0
+        if node.get("mem") and 0 < has < node["mem"]:
+            continue
+        memory[name] = has if case.found.reason.of == "mem" else 0.0
         if name in ("", *case.job.queue.split(",")) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:
             continue
         idle, every = idle_and_all(row)
@@ -143,6 +150,7 @@ def partitions(case: WaitCase) -> dict[str, str]:
         name: f"partition {name} (if you may use it and its nodes fit) {'is up, ' if name in told else ''}takes "
         f"{f'up to {spoken_time(most)}' if most else 'a time that is not shown'}"
         + (f" and has {idle} idle node{'' if idle == 1 else 's'}" if name in told else "")
+        + (f", with {spoken_amount('mem', memory[name])} on a node" if memory.get(name) else "")
         for name, (idle, _, most) in ranked
     }
 
@@ -158,8 +166,23 @@ def qualities(case: WaitCase) -> dict[str, str]:
         of, limits = spoken_of(case)[0], accounting_limits(case, every=True)
         least = {one.owner: one.most for one in limits if one.of == of and one.counts == "minimum"}
         fit = [name for name in names if least.get(name, 0) <= request_of(case).get(of, 0)]
-        return {name: f"QOS {name} (if your account may use it) takes jobs of that size" for name in fit}
-    return {name: f"QOS {name} (if your account may use it) allows {most}" for name, most in larger(case, names)}
+        fit.sort(key=lambda name: name.lower() not in case.words.lower())  # what the person speaks of first
+        longest = {row["Name"]: short_time(row.get("MaxWall", "")) for row in case.rows("sacctmgr") if row.get("Name")}
+        longest = {name: longest[name] for name in fit if (longest[name] or 1e9) >= request_of(case).get("time", 0)}
+        upto = {name: f", up to {spoken_time(most)}" if most else "" for name, most in longest.items()}
+        return {name: f"QOS {name} (if your account may use it) takes jobs of that size{upto[name]}" for name in upto}
+    gpus = {one.owner: one.most for one in accounting_limits(case, every=True) if (one.of, one.per) == ("gpu", "user")}
+    wants = request_of(case).get("gpu", 0)
+    return {
+        name: f"QOS {name} (if your account may use it) allows {most}"
+        + (
+            f", with {spoken_amount('gpu', gpus[name])} of one user together"
+            if name in gpus and spoken_of(case)[0] == "time"
+            else ""
+        )
+        for name, most in larger(case, names)
+        if gpus.get(name, wants) >= wants
+    }
 
 
 def larger(case: WaitCase, names: Sequence[str]) -> list[tuple[str, str]]:
@@ -198,6 +221,7 @@ def queues(case: WaitCase) -> dict[str, str]:
     """Queues of PBS or LSF that are open and take its walltime."""
     rows: Sequence[Mapping[str, str]] = case.rows("qstat -q", "qstat -Q", "bqueues")
     found: dict[str, str] = {}
+    slots = request_of(case).get("slot", 0) if case.found.reason.of == "slot" else 0
     for row in rows:
         name = row.get("Queue") or row.get("QUEUE_NAME") or ""
         most = printed_seconds(row.get("Walltime", ""), "h:m")
@@ -205,7 +229,11 @@ def queues(case: WaitCase) -> dict[str, str]:
             "Open:Active"
         )
         shut = shut or (row.get("State") or "E R") != "E R"
+        each = amount("slot", row.get("JL/U", ""))  # what one user may have there
+        if slots and (each is None or each < slots):
+            continue
         if name in ("", case.job.queue) or shut or (most and case.job.limit and most < case.job.limit):
             continue
         found[name] = f"queue {name} is open" + (f" and takes up to {spoken_time(most)}" if most else "")
+        found[name] += f" and lets one user have {each:g} slots" if slots and each else ""
     return found

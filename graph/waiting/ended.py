@@ -118,6 +118,16 @@ def pbs_exit(status: str) -> str:
     )
 
 
+# Seconds in which no training is done.
+SHORT = 30.0
+
+
+def ran_for(job: QueuedJob) -> float | None:
+    """The seconds that it ran, as printed or between its start and its end."""
+    begun, over = moment_of(job.start), moment_of(job.printed("End"))
+    return (over - begun).total_seconds() if job.elapsed is None and begun and over else job.elapsed
+
+
 NEVER_RAN = re.compile("Unknown|None")
 
 
@@ -127,6 +137,9 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
     used = [size for one in (job, *steps) if (size := size_of(one.printed("MaxRSS"), bare=1))]
     asked = size_of(job.printed("ReqMem"), bare=1)
     told = []
+    job = replace(job, elapsed=ran_for(job))
+    if started := re.search(r"Job run at (.*?) on \(([^:)]+)", job.reason):  # a comment of PBS
+        told.append(f"It began {started[1].replace(' at ', ' ')} on {started[2]}.")
     if job.elapsed and job.limit:
         stopped = " It reached that limit: the scheduler stopped it." if job.elapsed >= job.limit else ""
         told.append(
@@ -134,6 +147,8 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
         )
     elif job.elapsed and job.elapsed >= 1:
         told.append(f"It ran for {spoken_time(job.elapsed)}.")
+        if job.elapsed < SHORT and ended_state(job) in ENDED_WELL[:2]:
+            told.append("That is short for a run: its output file tells whether it did what it should.")
     elif (NEVER_RAN.fullmatch(job.start) or (job.elapsed == 0 and not moment_of(job.start))) and job.phase == "ended":
         told.append("It never started.")
     if job.where not in ("", "None assigned") and job.phase == "ended":

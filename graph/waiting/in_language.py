@@ -104,7 +104,13 @@ def answer_in(
     parts += [Steps(named)] if named else []
     parts += [Paragraph(told["put-in"])] if any(open_names(step.command) for step in named) else []
     parts += [Paragraph(f"{told['look']}:"), Steps(tuple(look))] if look else []
-    rest = [line for note in notes if not note.facts for line in (note.instead, note.says) if line]
+    rest = [
+        line
+        for note in notes
+        if not note.facts
+        for line in (f"{note.instead}." * bool(note.instead), note.says)
+        if line
+    ]
     parts += [Paragraph(f"{told['details']}: {' '.join(rest)}")] if rest else []
     return Document(tuple(parts))
 

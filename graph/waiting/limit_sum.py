@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from graph.waiting.amounts import held_in, request_of, spoken_amount
+from graph.waiting.amounts import GPUS, held_in, request_of, spoken_amount
 from graph.waiting.case import WaitCase
 from graph.waiting.limit_tables import LimitSeen
 from graph.waiting.limits_told import amount_asked, counted_of, held_together, limits_meant, running_of, spoken_of
-from graph.waiting.spoken import listed, running_job, time_to_end
+from graph.waiting.spoken import listed, running_job, time_to_end, until
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import spoken_time
 
@@ -78,7 +78,7 @@ class LimitSum:
         known = self.of not in ("", "jobs", "node", "time")
         return running_job(one.job, spoken_amount(self.of, one.held) if known and one.held else "")
 
-    def when(self) -> str:
+    def when(self, case: WaitCase | None = None) -> str:
         """Which of them has to end, and by when that is at the latest."""
         names = [one.job.id for one in self.holders]
         alone = [one.job.id for one in self.enough_alone()]
@@ -92,9 +92,9 @@ class LimitSum:
             which = f"when {' or '.join(alone)} ends, which alone is enough, or enough of the others"
         else:
             which = f"when enough of {listed(names)} end"
-        return f"It can start {which}.{self.at_the_latest()}"
+        return f"It can start {which}.{self.at_the_latest(case)}"
 
-    def at_the_latest(self) -> str:
+    def at_the_latest(self, case: WaitCase | None = None) -> str:
         """By when running jobs have given back enough by their time limits."""
         ends = sorted(((one.left, one) for one in self.holders if one.left is not None), key=lambda pair: pair[0])
         if self.shrinks and (soon := self.shrunk()) is not None:
@@ -103,7 +103,8 @@ class LimitSum:
         for left, one in ends:
             short = None if short is None or one.amount is None else short - one.amount
             if short is not None and short <= 0:
-                return f" By its time limit {one.job.id} frees enough in {spoken_time(left)} at the latest."
+                by = until(case, left) if case else ""
+                return f" By its time limit {one.job.id} frees enough in {spoken_time(left)} at the latest{by}."
         return f" The first to end is {ends[0][1].job.id}, in {spoken_time(ends[0][0])} at the latest." if ends else ""
 
     def shrunk(self) -> float | None:
@@ -120,15 +121,25 @@ class LimitSum:
         return None
 
 
+def of_a_node(job: QueuedJob) -> float | None:
+    """The GPUs that it has on each node."""
+    found = GPUS.search(job.printed("TRES_PER_NODE"))
+    return float(found[1]) if found else None
+
+
 def limit_sum(case: WaitCase) -> LimitSum:
     """The sum for the limit that the job's reason speaks of."""
     of, _, counts = spoken_of(case)
     limit = next((one for one in limits_meant(case) if one.counts == counts), None)
     of = limit.of if limit else of
     running = running_of(case, limit.per if limit and limit.per in ("user", "account") else "")
-    told = ((job, held_in(case, job).get(of)) for job in running)
+    told = [(job, held_in(case, job).get(of)) for job in running]
+    # Of a node each, where the nodes are not printed: so it is if that makes what is told to be in use.
+    least = [held if held is not None else of_a_node(job) if of == "gpu" else None for job, held in told]
+    if limit and limit.used and None not in least and sum(one or 0 for one in least) == limit.used:
+        told = list(zip(running, least, strict=True))
     holders = tuple(
-        Holder(job, held, time_to_end(job), counted_of(case, job, limit) if limit else held) for job, held in told
+        Holder(job, held, time_to_end(job), counted_of(job, limit, held) if limit else held) for job, held in told
     )
     used = None if limit is None else limit.used if limit.used is not None else held_together(case, limit)
     if counts not in ("held", "run-minutes"):

@@ -102,7 +102,7 @@ def of_column(found: re.Match[str], cell: str, group: Per, owner: str) -> Iterat
         whose = group if head == "grp" else "job" if what in ("tres", "wall") else "user"
     parts = cell.split(",") if what == "tres" else [f"{what}={cell}"]
     for part in parts:
-        name, _, value = part.rpartition("=")
+        name, _, value = (part.split() or [""])[0].rpartition("=")  # behind it may stand what the person adds
         of, told = OF.get(name) or resource_of(name.split(":")[0]), CELL.fullmatch(value.strip())
         most = amount(of, told[1]) if told and name and told[1] != "N" else None
         if told and most is not None:
@@ -159,6 +159,7 @@ def node_sizes(case: WaitCase) -> Iterator[LimitSeen]:
         (f"gpu:{total(r.get('ngpus', ''))}", total(r.get("mem", "")), total(r.get("ncpus", "")))
         for r in case.rows("pbsnodes")
     ]
+    shown += [(f"gpu:{r.get('NGPUS', '')}", "", "") for r in case.rows("bhosts")]
     gpus = [int(number) for gres, _, _ in shown for number in GPUS.findall(gres)]
     sizes = [value for _, memory, _ in shown if (value := size(memory))]
     cores = [int(bare) for _, _, cpus in shown if (bare := cpus.rstrip("+")).isdigit()]
@@ -254,7 +255,10 @@ def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
         if most := amount("slot", row.get("MAX", "")):
             yield LimitSeen("slot", most, "user", running)
     if most := amount("", case.found.named.get("max", "")):
-        yield LimitSeen(resource_of(case.found.named["res"]), most, "user")
+        name = re.escape(case.found.named.get("name", "no name"))
+        in_use = re.search(rf"(?m)^[^\S\n]*{name}\s.*?(\d+(?:\.\d+)?)/{most:g}[^\S\n]*$", case.text)  # of blimits
+        used = float(in_use[1]) if in_use else None
+        yield LimitSeen(resource_of(case.found.named["res"]), most, "user", used)
 
 
 def slots_held(row: Mapping[str, str]) -> float | None:
@@ -269,6 +273,10 @@ def flux_limits(case: WaitCase) -> Iterable[LimitSeen]:
         return
     for name, most in re.findall(r"max_(running_jobs|active_jobs|nodes)\W+(\d+)", case.text):
         yield LimitSeen("node" if name == "nodes" else "jobs", float(most), "user")
+    own = [row for row in case.rows("flux resource list") if row.get("QUEUE", "") in ("", case.job.queue)]
+    if own and case.found.reason.word == "unsatisfiable" and "down" in {row.get("STATE") for row in own}:
+        every = sum(float(row["NNODES"]) for row in own if row.get("NNODES", "").isdigit())
+        yield LimitSeen("node", every, "system", owner=f"the queue {case.job.queue}")
     for row in case.rows("flux queue list"):
         if row.get("QUEUE", "").rstrip("*") == case.job.queue and (most := amount("time", row.get("TLIMIT", ""))):
             yield LimitSeen("time", most, "job", owner=case.job.queue)

@@ -34,6 +34,10 @@ HOURS_SAID, STILL_LEFT, CLAUSE = (TOLD_AMOUNTS[name] for name in ("hours_said", 
 NEEDS, ASKS, IDLE_SAID = (TOLD_AMOUNTS[name] for name in ("needs", "asks", "idle_said"))
 
 
+# What is asked for, and not how long it waits.
+SIZES_OF = ("gpu", "cpu", "node", "mem")
+
+
 def hours_left_said(case: WaitCase) -> tuple[float, str] | None:
     """The hours that the person says are left of a budget, and of what (`gpu`, `node`, `cpu`; empty: not told)."""
     for clause in CLAUSE.split(sentences(case)):
@@ -108,11 +112,10 @@ def each_said(case: WaitCase, of: str) -> tuple[int, float]:
         name, value = read(one, of) if one and any(one[unit] for unit in UNITS) else ("", 0.0)
         return (1, value) if name == of and value else (0, 0.0)
     name, value = read(found, of)
-    spelled = ("two", "three", "four", "five", "six")
     if name != of:
         return 0, 0.0
-    count = found["jobs_of"].lower()
-    return (spelled.index(count) + 2 if count in spelled else int(count)), value
+    spelled, count = FRAGMENTS["COUNT"].split("|"), found["jobs_of"].lower()
+    return (spelled.index(count) % 5 + 2 if count in spelled else int(count)), value
 
 
 def amounts_asked(case: WaitCase) -> dict[str, float]:
@@ -129,6 +132,13 @@ def amounts_asked(case: WaitCase) -> dict[str, float]:
         name, value = read(told, of) if told else ("", 0.0)
         if value:
             found.setdefault(name, value)
+    # The line that tells of the job by its number.
+    for line in sentences(case).splitlines() if case.job.id.strip() and not case.job.fields else ():
+        if re.search(rf"(?<![\w.-]){re.escape(case.job.id.strip())}(?![\w-])", line):
+            told_there = [read(one, "") for one in re.finditer(rf"(?i){AMOUNT}", line) if any(one[u] for u in SIZES_OF)]
+            found = {**{name: value for name, value in told_there if value}, **found}
+            limit = re.search(r"\bTimeLimit=(\S+?)[,;)]*(?:\s|$)", line)
+            found |= {"time": seconds} if limit and (seconds := amount("time", limit[1])) else {}
     sizes = (one for one in re.finditer(rf"(?i){AMOUNT}", sentences(case)) if one["gpu"] or one["cpu"] or one["node"])
     bare = [read(one, "") for one in sizes]
     alone = {name: value for name, value in bare if [one for one, _ in bare].count(name) == 1}

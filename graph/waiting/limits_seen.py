@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from graph.waiting.amounts import request_of
 from graph.waiting.budgets import LESS
@@ -15,9 +14,10 @@ from graph.waiting.limits_told import limit_note
 from graph.waiting.moments_said import Beginning, beginning_said, now_before
 from graph.waiting.own_fields import with_room
 from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date
+from graph.waiting.windows_seen import ahead, windows
 from knowledge.cluster import Cluster
 from knowledge.document import Step
-from knowledge.schedulers.times import asked_time, slurm_time, spoken_time
+from knowledge.schedulers.times import asked_time, printed_seconds, slurm_time, spoken_time
 
 
 def partition_access(case: WaitCase) -> WaitingNote | None:
@@ -35,11 +35,16 @@ def partition_access(case: WaitCase) -> WaitingNote | None:
         or case.found.reason.kind == "limit-request"
     ):
         return None
-    first = taken.split(",")[0]
-    do = Step(f"take a QOS of the partition ({taken})", f"scontrol update jobid=<JOBID> QOS={first}")
+    yours = {name for row in case.rows("sacctmgr") if "Account" in row for name in row.get("QOS", "").split(",")}
+    first = next((name for name in taken.split(",") if name in yours), taken.split(",")[0])
+    own = f"{first}, which you have" if first in yours else taken
+    text = f"take a QOS of the partition ({own}), also in the script (`--qos={first}`)"
+    do = Step(text, f"scontrol update jobid=<JOBID> QOS={first}")
     other = Step("or another partition", "scontrol update jobid=<JOBID> Partition=<OTHER>")
     says = f"its QOS `{case.job.qos}` is none that the partition {case.job.queue} takes ({taken})"
-    return WaitingNote(instead=says, kind="config", starts="no", do=(do, other), only=True)
+    most = printed_seconds(rows[0].get("MaxTime", ""))
+    longest = f"{case.job.queue} takes at most {spoken_time(most)}." if most else ""
+    return WaitingNote(longest, instead=says, kind="config", starts="no", do=(do, other), only=True)
 
 
 # What `id`, `id -Gn` or `groups` print of oneself.
@@ -162,6 +167,8 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
     may = {key: row.get(key, "(null)").replace("(null)", "") for key in ("Users", "Accounts", "Groups")}
     kept_for = [f"{key.lower()} {names}" for key, names in may.items() if names]
     own = {"Users": case.job.user.rstrip("+"), "Accounts": case.job.account.rstrip("+"), "Groups": ""}
+    inside = [name for key, name in own.items() if name and name in may[key].split(",")]
+    says += f" {listed(inside)} may use it." if inside else ""
     if kept_for and not any(name and name in may[key].split(",") for key, name in own.items()):
         says = f"{says} It is kept for {listed(kept_for)}: a job of anybody else never starts in it."
         # Outside of all that is named, with nothing left open.
@@ -191,7 +198,10 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
             starts="yes",
         )
     do = (
-        Step(f"ask for {spoken_time(length)} or less", f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(length)}"),
+        Step(
+            f"ask for less than {spoken_time(length)}, as it may start a little later; then it starts there by itself",
+            f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(max(900.0, (length - SPARE) // 1800 * 1800))}",
+        ),
         Step("or leave the reservation", "scontrol update jobid=<JOBID> ReservationName="),
     )
     return WaitingNote(
@@ -213,10 +223,16 @@ MAINTENANCE = re.compile(
 )
 
 
+KEPT_FREE = ("not enough resources for whole duration", "reservation-or-top")
+
+
 def maintenance(case: WaitCase) -> WaitingNote | None:
     """The maintenance that it would run into, and the time that ends before it."""
     helps = " ".join(one.command for one in case.found.reason.do)
     named = "<TIME_UNTIL_MAINTENANCE>" in helps or case.found.reason.word == "reservation"
+    # Of others the reason itself has to speak of what comes: one that is far off keeps nothing from a short job.
+    kept = case.found.reason.word in KEPT_FREE or case.found.reason.kind == "node"
+    named = named or ("<SHORTER>" in helps and kept and next(windows(case), None) is not None)
     if not named and (case.job.phase != "waiting" or case.found.reason.of != "node"):
         return None
     begins = maintenance_begins(case)
@@ -224,12 +240,14 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
     limit = case.job.limit or request_of(case).get("time") or asked_in_words(case, "time")
     if not named:
         return hidden_maintenance(case, begins, limit)
+    if begins and begins.left < 0:
+        return going_on(case, begins)
     asks = spoken_time(limit) if limit else said[1] if said else ""
-    asked = f" Its {asks} would run into it." if asks else ""
+    asked = f" Its {asks} would run into it." if asks and not (begins and begins.of_job) else ""
     if not begins:
         told: tuple[Fact, ...] = (Fact("time", parts=(("asked", in_hours(limit)),)),) if limit else ()
         return WaitingNote(asked.strip(), facts=told) if asked else None
-    says, left, facts = f"It begins {begins.words}.", begins.left, until_facts(begins, limit or 0.0)
+    says, left, facts = f"{begins.what} {begins.words}.", begins.left, until_facts(begins, limit or 0.0)
     if not left or not limit:
         now = f" From {since_when(case)} until then {in_hours(left)} are left." if left else ""
         return add_to(f"{says}{asked}{now}", shortened(case, left) if left else WaitingNote(), facts)
@@ -239,6 +257,19 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
         chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
         return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True, facts=facts)
     return add_to(f"{says} {compared}", shortened(case, left), facts)
+
+
+def going_on(case: WaitCase, begins: Beginning) -> WaitingNote:
+    """A maintenance that has begun: no length of a job helps before its end."""
+    look = {"slurm": "scontrol show reservation", "pbs": "pbs_rstat -F", "lsf": "brsvs"}.get(case.job.scheduler, "")
+    return WaitingNote(
+        f"It has begun already: {begins.words.replace(' and ends ', ' to ')}. Until it is over no job starts on these "
+        "nodes, however short, so a shorter time does not help now; then the order of the queue decides.",
+        instead="a maintenance is going on now; it keeps its place in the queue and starts after that",
+        do=(Step("nothing; whether the end has been moved is told there and on the site's status page", look),),
+        only=True,
+        facts=(Fact("maintenance", begins.words.replace(" and ends ", " - ")),),
+    )
 
 
 def add_to(says: str, note: WaitingNote, facts: tuple[Fact, ...]) -> WaitingNote:
@@ -251,13 +282,13 @@ def shortened(case: WaitCase, left: float) -> WaitingNote:
     Never less than the run needs by the person's words: it would be stopped before its end.
     """
     needs, most, after = needs_said(case), left - max(SPARE, left / 10), "it starts by itself after that"
-    most = most // 3600 * 3600 if most >= 4 * 3600 else most // 60 * 60
+    most = most // 3600 * 3600 if most >= 4 * 3600 else most // 900 * 900 if most >= 3600 else most // 60 * 60
     if most < max(needs or 0.0, SPARE + 1):
         run = f"The {in_hours(needs)} that you say it needs do" if needs else "A shorter time does"
         no = f"{run} not fit before it with some time to start in: {after}."
         return WaitingNote(no, do=(Step("nothing: it starts after that"),), only=True)
     fits = min(with_room(needs), most) if needs else most
-    fill = {"TIME_UNTIL_MAINTENANCE": asked_time(case.job.scheduler, fits)}
+    fill = dict.fromkeys(("TIME_UNTIL_MAINTENANCE", "SHORTER"), asked_time(case.job.scheduler, fits))
     if needs:
         within = f"within {in_hours(left - fits)} and if nodes are free"
         return WaitingNote(
@@ -272,20 +303,17 @@ def until_facts(begins: Beginning, limit: float) -> tuple[Fact, ...]:
     short = limit - begins.left if begins.left else 0.0
     values = (("until", begins.left), ("asked", limit), ("short", short))
     when = begins.moment.isoformat(" ", "minutes") if begins.moment else begins.words
-    return (Fact("maintenance", when, tuple((name, in_hours(value)) for name, value in values if value > 0)),)
+    label = "ahead" if begins.of_job else "maintenance"
+    return (Fact(label, when, tuple((name, in_hours(value)) for name, value in values if value > 0)),)
 
 
 def maintenance_begins(case: WaitCase) -> Beginning | None:
     """When it begins, by the reservation of the paste or by the person's words."""
-    rows = [
-        row
-        for row in case.rows("scontrol show reservation")
-        if "MAINT" in row.get("Flags", "") or "aint" in row.get("ReservationName", "")
-    ]
-    if rows and (begins := moment_of(start := rows[0].get("StartTime", ""))):
-        end = rows[0].get("EndTime", "")
-        ends = f" and ends {spoken_date(end)}" if moment_of(end) else ""
-        return Beginning(f"{spoken_date(start)}{ends}", begins, left_until(begins, seen_at(case)))
+    if found := ahead(case):
+        window, left = found
+        ends = f" and ends {spoken_date(window.ends.isoformat())}" if window.ends else ""
+        kept = f"Nodes are kept for job {window.job}, which is planned to start" if window.job else window.what
+        return Beginning(f"{spoken_date(window.begins.isoformat())}{ends}", window.begins, left, kept, bool(window.job))
     for line in re.split(r"\n|[;!?]|\.(?!\d)", case.words):
         told = beginning_said(line, case) if MAINTENANCE.search(line) else None
         if told:
@@ -334,9 +362,3 @@ def in_hours(seconds: float) -> str:
 
 # Seconds between the end of a shortened job and the maintenance.
 SPARE = 600.0
-
-
-def left_until(begins: datetime | None, seen: str) -> float:
-    """Seconds from when the output was printed (or the job last judged) until then; 0 where that is not told."""
-    judged = moment_of(seen)
-    return (begins - judged).total_seconds() if begins and judged and begins > judged else 0.0

@@ -24,20 +24,21 @@ from graph.waiting.budgets import LESS, budget_note, whole
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import SERVER, LimitSeen, balances, limits_pasted
 from graph.waiting.limits_said import each_said, used_by_each
-from graph.waiting.spoken import listed, time_to_end
+from graph.waiting.spoken import listed, spoken_lines, time_to_end
 from graph.waiting.words import tables
 from knowledge.document import Step
 from knowledge.schedulers.limit_words import Counts
 from knowledge.schedulers.reason_types import Starts
 from knowledge.schedulers.records import QueuedJob
-from knowledge.schedulers.times import slurm_time
+from knowledge.schedulers.times import asked_time, slurm_time
 
 OPTION: Mapping[str, str] = tables()["option"]
 
 
 def limit_note(case: WaitCase) -> WaitingNote | None:
     """The one limit that the reason speaks of, beside the request; without its number what the job asks for of it."""
-    if case.found.reason.kind in ("ended", "not-waiting", "no-job", "hold", "dependency"):
+    kept = case.found.reason.kind in ("ended", "not-waiting", "no-job", "hold", "dependency")
+    if kept or case.found.reason.word == "queue-not-exec":  # there the queues behind it decide
         return None
     reason, (of, _, _), asked, limits = case.found.reason, spoken_of(case), request_of(case), limits_meant(case)
     if not limits:
@@ -244,7 +245,8 @@ def fits(
     if of == "mem" and nodes > 1:  # that command sets what each node gives
         fewer = ""
     if of in ("gpu", "cpu", "mem") and nodes > 1 and left >= each:
-        most = f"{most}, which is {spoken_amount('node', left // each)} with {spoken_amount(of, each)} each,"
+        every = " each" if left // each > 1 else ""
+        most = f"{most}, which is {spoken_amount('node', left // each)} with {spoken_amount(of, each)}{every},"
         told = on_one_node(case).get(of) == each
         fewer = LESS.get((case.job.scheduler, "node"), "").format(f"{left // each:g}") if told else ""
     own = fewer if case.job.id.strip() else ""
@@ -268,12 +270,39 @@ def others_that_fit(case: WaitCase, limit: LimitSeen, left: float) -> str:
 MOST_OTHERS = 50
 
 
+def closed(case: WaitCase, limit: LimitSeen) -> WaitingNote:
+    """A limit of 0, by which staff close an account or a QOS: nothing fits below it."""
+    place = "account" if case.found.limit and case.found.limit.set_on == "account" else "QOS"
+    place = place if case.job.scheduler == "slurm" else "place"
+    name, key = case.job.account if place == "account" else case.job.qos, "Account" if place == "account" else "QOS"
+    says = (
+        f"the {place} {name}".rstrip()
+        + f" allows 0 {noun_of(limit.of)}, so none of its jobs may run, whatever it asks for"
+    )
+    other = f"scontrol update jobid=<JOBID> {key}=<OTHER_{key.upper()}>" if case.job.scheduler == "slurm" else ""
+    do = Step(f"another {place} of yours, if the work belongs to it", other)
+    gone = "a project that has expired or ended" if place == "account" else "it"
+    why = f"That is how staff close {gone}: it has to be renewed."
+    return WaitingNote(why, instead=says, starts="no", do=(do,), only=True, sure=True)
+
+
 def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     """Alone it asks for more than is allowed: never, with the request that fits."""
     of, most = limit.of, limit.most
+    if most == 0:
+        return closed(case, limit)
     printed = slurm_time(most) if of == "time" else f"{most:g}"
     numbers = {"MAXTIME": printed} if of == "time" else {"N": printed} if of == "node" else {}
     says = f"It asks for {as_said(case, of, asked)}; the limit is {as_said(case, of, most, bare_amount)}."
+    if of == "time" and (meant := minutes_meant(case, asked)):
+        form = "hours:minutes" if case.job.scheduler == "lsf" else "hours:minutes:seconds"
+        right = asked_time(case.job.scheduler, meant)
+        command = LESS.get((case.job.scheduler, of), "").format(right) if case.job.id.strip() else ""
+        do = Step(
+            f"{asked / 3600:g} minutes are `{right}`: in the queue so, and in the script for the next time", command
+        )
+        says = f"{says} The time is read as {form}: these are {asked / 3600:g} HOURS, not minutes."
+        return WaitingNote(says, {"MAXTIME": right}, do=(do,), only=True, sure=True)
     if limit.owner.startswith("the ") and limit.owner not in (SERVER, "the partition"):
         says = f"It asks for {spoken_amount(of, asked)}, and {limit.owner} has {bare_amount(of, most)}."
         command = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
@@ -301,13 +330,25 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     group = {"account": "account", "queue": "queue", "system": "system"}.get(limit.per, "QOS")
     group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
     group = "queue" if case.job.scheduler != "slurm" and group != "system" else group
-    fewer = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
-    again = "" if fewer else " and submit again"
-    where = f"{'an' if group == 'account' else 'a'} {group} with a higher limit"
-    do = Step(f"ask for at most {spoken_amount(of, most)}{again}, or take {where}", fewer)
+    group = "bank" if case.job.scheduler == "flux" and "queue" not in case.found.reason.word else group
+    (less,) = fits(case, of, most, asked, "ask for at most {}")
+    command = less.command or (LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else "")
+    again = "" if command else f"{',' * (',' in less.text)} and submit again"
+    move = {"lsf": "bswitch <OTHER_QUEUE> <JOBID>", "pbs": "qmove <OTHER_QUEUE> <JOBID>"}.get(case.job.scheduler, "")
+    there = Step(
+        f"or take {'an' if group == 'account' else 'a'} {group} with a higher limit", move * (group == "queue")
+    )
+    steps = (Step(f"{less.text}{again}", command), there)
     more = f"alone it asks for more than is allowed: {spoken_amount(of, asked)}"
-    says = f"{more}, and the {group} allows {bare_amount(of, most)}"
-    return WaitingNote(instead=says, starts="no", do=(do,), only=True)
+    one = " to one user" if limit.per == "user" else ""
+    says = f"{more}, and the {group} allows {bare_amount(of, most)}{one}; no other job has a part in that"
+    return WaitingNote(instead=says, starts="no", do=steps, only=True)
+
+
+def minutes_meant(case: WaitCase, asked: float) -> float | None:
+    """The time that was meant, in seconds, where the person speaks of as many minutes as it asks for hours."""
+    hours = f"{asked / 3600:g}"
+    return asked / 60 if re.search(rf"(?i)(?<![\d.:]){re.escape(hours)}[ -]?min", spoken_lines(case.words)) else None
 
 
 def as_said(case: WaitCase, of: str, value: float, spoken: Callable[[str, float], str] = spoken_amount) -> str:
@@ -326,12 +367,14 @@ def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     do = Step(f"ask for at most {most_of_a_node(case, limit)}, {AGAIN}")
     if case.found.reason.kind == "client-error":
         return WaitingNote(says, starts="no", do=(do,), only=True)
+    more = Step("or a partition that gives a node's whole memory", "scontrol update jobid=<JOBID> Partition=<OTHER>")
+    there = (more,) if case.found.reason.word == "MaxMemPerLimit" and of == "mem" and case.rows("sinfo") else ()
     instead = (
         ""
         if limit.owner or case.job.phase == "ended"
         else f"it asks for more {noun_of(of)} on one node than the nodes have"
     )
-    return WaitingNote(says, kind="limit-request", starts="no", do=(do,), only=True, instead=instead)
+    return WaitingNote(says, kind="limit-request", starts="no", do=(do, *there), only=True, instead=instead)
 
 
 AGAIN = "on more nodes, and submit again"
@@ -357,9 +400,9 @@ def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waiti
             says, number, sure=True, instead=f"it asks for fewer {noun_of(limit.of)} than the partition takes"
         )
     command = LESS.get((case.job.scheduler, limit.of), "").format(number["N"])
-    more = Step(f"ask for {least}, if the job can use them", command)
-    small = Step("or take a QOS for small jobs", "scontrol update jobid=<JOBID> QOS=<OTHER_QOS>")
-    return WaitingNote(says, do=(more, small), only=True)
+    small = Step("take a QOS for small jobs", "scontrol update jobid=<JOBID> QOS=<OTHER_QOS>")
+    more = Step(f"or ask for {least}, only if the job has work for so many", command)
+    return WaitingNote(says, do=(small, more), only=True)
 
 
 def budget_beside(case: WaitCase) -> WaitingNote | None:
@@ -386,15 +429,14 @@ def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
     narrowed = bool(limit.owner) and all(limit.owner == getattr(job, limit.per, "") for job in running)
     if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts or narrowed):
         return None
-    each = [counted_of(case, job, limit) for job in running]
+    each = [counted_of(job, limit, held_in(case, job).get(limit.of)) for job in running]
     if not each:
         return used_by_each(case, limit.of)
     return sum(one for one in each if one is not None) if None not in each else None
 
 
-def counted_of(case: WaitCase, job: QueuedJob, limit: LimitSeen) -> float | None:
+def counted_of(job: QueuedJob, limit: LimitSeen, held: float | None) -> float | None:
     """What counts of a running job: what it holds, or that x the minutes that it may still run."""
-    held = held_in(case, job).get(limit.of)
     if limit.counts != "run-minutes" or held is None:
         return held
     left = time_to_end(job)
@@ -441,11 +483,12 @@ def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
     if "gpu" in over:
         gpus = asked["gpu"] * (case.job.nodes or 1)
         nodes = math.ceil(gpus / over["gpu"].most)
-        option = f" (`--nodes={nodes}`)" if case.job.scheduler == "slurm" else ""
+        each = f'-n {nodes} -R "span[ptile=1]" -gpu "num={over["gpu"].most:g}"'
+        option = {"slurm": f" (`--nodes={nodes}`)", "lsf": f" (`{each}`)"}.get(case.job.scheduler, "")
         again = f"on {nodes} nodes{option} for {gpus:g} GPUs in all, and submit again"
     do = Step(f"ask for at most {listed([most_of_a_node(case, one) for one in over.values()])}, {again}")
     more = more_cores(case, over["core-mem"].most, asked["core-mem"]) if "core-mem" in over else ()
-    return replace(notes[0], says=" ".join(note.says for note in notes), do=(*more, do), facts=facts)
+    return replace(notes[0], says=" ".join(note.says for note in notes), do=(*more, do, *notes[0].do[1:]), facts=facts)
 
 
 def more_cores(case: WaitCase, most: float, each: float) -> tuple[Step, ...]:

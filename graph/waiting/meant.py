@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -92,7 +92,10 @@ def joined(tellings: Sequence[QueuedJob]) -> QueuedJob:
     older = [job for job in tellings if job.phase not in (now, "unknown")]
     first = next((job for job in same if job.phase == now), same[0])
     ended = [job for job in older if job.phase == "ended"]
-    ran = tuple(pair for job in ended for pair in (("EarlierState", job.state), ("EarlierEnd", job.printed("End"))))
+    last = {"State": ended[-1].state, "End": ended[-1].printed("End"), "Exit": ended[-1].exit_code} if ended else {}
+    last |= {"Nodes": ended[-1].where or ended[-1].printed("NodeList")} if ended else {}
+    ran = tuple((f"Earlier{name}", value) for name, value in last.items())
+    ran += (("EarlierRuns", str(len(ended))),) if ended else ()
     values: dict[str, Any] = {
         field.name: filled_in(field.name, (first, *same, *(older if field.name in LASTING else ())))
         for field in fields(first)
@@ -116,7 +119,8 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
     Steps of a job (`71208.batch`) stand for their job. Of the jobs that are meant those that wait come first.
     """
     whole = [job for job in jobs if not re.search(r"\d\.\w+$", job.id) or job.scheduler != "slurm"] or list(jobs)
-    said = CONDITION_GIVEN.sub(" ", " ".join(line for line in words.splitlines() if not prompted(line)))
+    ids = {job.id for job in whole if job.id}
+    said = CONDITION_GIVEN.sub(" ", " ".join(line for line in words.splitlines() if not is_printed(line, ids)))
     asked = " ".join(PROMPT.sub("", line, count=1) for line in words.splitlines() if prompted(line))
     waits = [job for job in whole if job.phase == "waiting"]
     meant = named_by(whole, said, "id") or named_by(whole, said, "name")
@@ -135,6 +139,14 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
     if any(job.phase == "waiting" for job in meant):
         meant = [job for job in meant if job.phase == "waiting"]
     return sorted(meant, key=lambda job: order[job.phase])
+
+
+def is_printed(line: str, ids: Collection[str]) -> bool:
+    """Whether it is a command, or a row that begins with a job's id and holds no word: neither asks about that job."""
+    first, *rest = line.split() or [""]
+    return bool(prompted(line)) or (
+        first in ids and bool(rest) and not any(re.search(r"[^\W\d_]{2}", one) for one in rest)
+    )
 
 
 RIVAL = re.compile(
@@ -184,13 +196,32 @@ ANOTHERS = re.compile(
 )
 
 
-def speaker(jobs: Sequence[QueuedJob], words: str, text: str) -> str:
-    """The user name of the person who speaks, by the prompt, a sentence or a job of theirs; empty: not told."""
+# What lists the jobs of whoever runs it (bjobs and flux do so by themselves; `-u`, `-A` and `-a` name others).
+OWN_LIST = re.compile(
+    r"\bsqueue\b[^|\n]*(?:--me\b|(?:-u|--user)[= ]*\"?\$\{?(?:USER|LOGNAME)\b)|"
+    r"\bqstat\b[^|\n]*-\w*u[= ]*\"?\$\{?USER\b|"
+    r"\bbjobs\b(?![^|\n]*-u)|\bflux jobs\b(?![^|\n]* -\w*[Au])"
+)
+
+
+def lister(outputs: Sequence[SchedulerOutput], text: str) -> str:
+    """The user whose jobs a command printed that lists one's own; empty where none did."""
+    lines = text.split("\n")
+    own = (one for one in outputs if one.jobs and one.first and OWN_LIST.search(lines[one.first - 1]))
+    users = {job.user for output in own for job in output.jobs if job.user}
+    return next(iter(users)) if len(users) == 1 else ""
+
+
+def speaker(jobs: Sequence[QueuedJob], words: str, text: str, own: str = "") -> str:
+    """The user name of the person who speaks, by the prompt, a sentence or a job of theirs; empty: not told.
+
+    `own`: the user whose jobs a command listed as one's own.
+    """
     users = {job.user.rstrip("+") for job in jobs if job.user}
     said = [name for one in I_AM.findall(words) if (name := one.rstrip(".-")) in users]
     mine = [job.user for one in MY_JOB.findall(words) for job in jobs if job.id == one and job.user]
     prompt = [name for name in PROMPT_USER.findall(text) if name not in NOBODY]
-    return next(iter([*said, *prompt, *mine]), "")
+    return next(iter([*said, *prompt, *filter(None, [own]), *mine]), "")
 
 
 def is_anothers(job: QueuedJob, who: str, words: str) -> bool:

@@ -28,7 +28,9 @@ class Beginning:
     words: str
     moment: datetime | None
     left: float
-    """0 where it is not told when all this was said."""
+    """0 where it is not told when all this was said; below 0 it has begun."""
+    what: str = "It begins"
+    of_job: bool = False
 
 
 def beginning_said(words: str, case: WaitCase) -> Beginning | None:
@@ -57,6 +59,10 @@ def now_said(case: WaitCase) -> datetime | None:
     return None
 
 
+# Characters of a sentence that tells only when it is said.
+SHORT = 40
+
+
 def now_before(moment: datetime, case: WaitCase) -> datetime | None:
     """When it is: as printed or told with a date, else the last such weekday and clock before the moment."""
     if now := moment_of(seen_at(case)):
@@ -64,6 +70,9 @@ def now_before(moment: datetime, case: WaitCase) -> datetime | None:
     begun = BEGINS_AT.match(case.words.strip())
     said = [found for one in NOW.finditer(case.words) if (found := BEGINS_AT.search(one["told"]))]
     said += [begun] if begun and date_of(begun) else []
+    # `Monday 3 pm here.`
+    alone = ((BEGINS_AT.match(one), one) for one in re.split(r"[.!?\n] *", case.words) if len(one) < SHORT)
+    said += [found for found, one in alone if found and len(one) - found.end() < len(" over here")]
     times = (moment_said(found, moment - timedelta(days=7)) for found in said if not found["after"])
     return next((time for time in times if time and time < moment), None)
 

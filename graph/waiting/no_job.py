@@ -55,6 +55,9 @@ def told_without_job(
             r"\b(?:queue|partition)[ =]([a-z][\w-]*)(?=,|\n|$)", words
         )
         job = replace(job, id="", queue=queue[1] if queue else "")
+    shown = [dict(row) for one in outputs if one.command == "scontrol show partition" for row in one.rows]
+    if not job.queue and len(shown) == 1 and found.reason.kind not in ("no-job", "client-error"):
+        job = replace(job, queue=shown[0].get("PartitionName", ""))
     return WaitCase(job, found, tuple(others), tuple(outputs), words, text, machine)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 from graph.waiting.amounts import noun_of, on_one_node, request_of, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
-from graph.waiting.limit_tables import limits_pasted, too_short
+from graph.waiting.limit_tables import too_short
 from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.document import Step
 from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reasons import host_count, slurm_reason
+from knowledge.schedulers.times import printed_seconds, spoken_time
 from templates.quoting import shell_word
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
@@ -144,6 +145,8 @@ def node_counts(case: WaitCase) -> dict[str, int]:
         if queue in short or (queue and not in_queue(queue, case)):
             continue
         state = bare_state(row) or (row.get("state") or row.get("STATUS") or "").lower().rstrip("*-")
+        if state == "free" and count(row.get("njobs", "")):  # free of PBS means only that it is not full
+            state = "in use in part"
         if state:
             many = count(row["NNODES"]) if "NNODES" in row else nodes_in(row)
             found[state] = found.get(state, 0) + many
@@ -186,10 +189,7 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
         facts = (Fact("free", str(idle), (("asked", str(asked)), ("short", str(asked - idle)))),)
         says = f"{are}, fewer than the {asked} that it asks for: {asked - idle} short{rest}."
         return WaitingNote(says, do=(do,), facts=facts)
-    return too_small(case, are) or WaitingNote(
-        f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
-        "constraint)."
-    )
+    return too_small(case, are)
 
 
 def partly_used(case: WaitCase, counts: Mapping[str, int]) -> str:
@@ -215,6 +215,37 @@ def whole_nodes(case: WaitCase) -> WaitingNote | None:
     says += "in use (mix) do not count, whatever is free on them."
     do = Step("submit without `--exclusive`, if it set that and can share its nodes: then nodes in mix will do")
     return WaitingNote(says, do=(do,))
+
+
+SWITCHES = re.compile(
+    r"(?m)\bSwitches=(?P<of>\d+)(?:@(?P<wait>[\d:-]+))?|--switches[ =](?P<asked>\d+)(?:@(?P<most>[\d:-]+))?"
+)
+LEAF = re.compile(r"(?m)^[^\S\n]*SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)")
+
+
+def one_switch(case: WaitCase) -> WaitingNote | None:
+    """That all its nodes have to lie below so many switches, and how many of each switch are idle."""
+    found = SWITCHES.search(case.text)
+    if not found or case.found.reason.of != "node" or case.found.reason.kind != "wait" or not case.job.nodes:
+        return None
+    most, wait = found["of"] or found["asked"], printed_seconds(found["wait"] or found["most"] or "")
+    idle = {name for name, state in state_of_each(case).items() if state == "idle"}
+    below = {name: len(idle & set(host_names(nodes))) for name, nodes in LEAF.findall(case.text)}
+    below = {name: many for name, many in below.items() if many}
+    switches = f"{most} switch{'es' if most != '1' else ''}"
+    says = f"It asks for its {number_of(case.job.nodes)} below {switches} together (`--switches={most}`)"
+    enough = sum(sorted(below.values(), reverse=True)[: int(most)]) >= case.job.nodes
+    if below and not enough:
+        each = listed([f"{many} below {name}" for name, many in below.items()])
+        says += f": the {sum(below.values())} idle nodes are {each}, too few on {switches}"
+    until = f"; that wish is dropped when it has waited {spoken_time(wait)}" if wait else ""
+    more = Step(
+        "a wider wish, for the next submission (or none: leave `--switches` out)", f"--switches={int(most) + 1}"
+    )
+    now = Step(
+        "where slower links between its nodes do, change it in place", "scontrol update jobid=<JOBID> Switches=0"
+    )
+    return WaitingNote(f"{says}{until}.", do=(now, more), only=bool(below and not enough))
 
 
 def too_small(case: WaitCase, are: str) -> WaitingNote | None:
@@ -259,6 +290,10 @@ def named_nodes(case: WaitCase) -> WaitingNote | None:
     if not asked:
         none = case.job.printed("ReqNodeList") == "(null)" and word == "ReqNodeNotAvail"
         says = "It named no nodes itself (ReqNodeList=(null)), so any others will do."
+        counts = node_counts(case)
+        in_use = sum(many for state, many in counts.items() if state.startswith(("alloc", "mix", "in use")))
+        if in_use and not any(counts.get(name) for name in FREE):
+            says += f" The {in_use} nodes that are not out are all in use: it waits for one of those."
         return WaitingNote(says, facts=(Fact("named", "-"),)) if none else None
     do = Step("take the named nodes out, so that any will do", "scontrol update jobid=<JOBID> ReqNodeList=")
     if word == "ReqNodeNotAvail" and case.found.reason.starts == "yes":  # kept for something, and that is told
@@ -316,6 +351,7 @@ def partition_state(case: WaitCase) -> WaitingNote | None:
     return None
 
 
+STARTED = re.compile(r"(?m)^ *(\S+): Scheduling is started")
 STOPPED = re.compile(r"\bScheduling is stopped(?:: (.*))?")
 
 
@@ -324,13 +360,24 @@ def queue_state(case: WaitCase) -> WaitingNote | None:
     if case.found.reason.word in ("sched", "eta") and (stopped := STOPPED.search(case.text)):
         why = f" (`{stopped[1].strip()}`)" if stopped[1] else ""
         name = f"its queue {case.job.queue}".rstrip()
+        free, asked = node_counts(case).get("free", 0), case.job.nodes or 0
+        enough = f"{free} nodes are free for the {asked} that it asks for: neither its size nor its priority holds it."
+        others = listed([one for one in STARTED.findall(case.text) if one != case.job.queue])
+        text = (
+            f"nothing: staff start it again; {others or 'another queue'} {'starts jobs' if others else 'may be open'}"
+        )
         return WaitingNote(
+            enough if asked and free >= asked else "",
             instead=(f"{name} starts no job now: staff stopped the scheduling{why}; it starts once that goes on"),
-            do=(Step("nothing: staff start it again; another queue may be open", "flux queue status"),),
+            do=(Step(text, "flux queue status"),),
             kind="config",
             starts="depends",
             only=True,
         )
+    for row in case.rows("bqueues") if case.found.reason.word == "queue inactive" else ():
+        if (row.get("RUN"), case.job.queue in ("", row.get("QUEUE_NAME"))) == ("0", True):
+            says = f"In {row.get('QUEUE_NAME', 'it')} {row.get('PEND')} jobs wait and none runs: it holds everybody."
+            return WaitingNote(says, {"QUEUE": row.get("QUEUE_NAME", "")})
     for row in case.rows("qstat -Q"):
         if row.get("Str") == "no":
             says = (
@@ -369,16 +416,13 @@ def without_host(select: str, host: str) -> str:
 def asked_of_a_host(case: WaitCase) -> WaitingNote | None:
     """The GPUs that a job of LSF asks for on one host, where no host takes it."""
     gpus = on_one_node(case).get("gpu")
-    if case.found.reason.word != "no suitable hosts" or not gpus or case.machine:
+    if case.found.reason.word != "no suitable hosts" or not gpus or case.machine or case.rows("bhosts"):
         return None
     says = (
         f"It asks for {spoken_amount('gpu', gpus)} on ONE host (`-gpu num={gpus:g}`); `bhosts -gpu` lists each host's."
     )
-    has = min((one.most for one in limits_pasted(case) if one.per == "node" and one.of == "gpu"), default=gpus / 2)
-    hosts = gpus / has
-    spread = f'bsub -n {hosts:g} -gpu "num={has:g}" -R "span[ptile=1]" <SCRIPT>'
-    text = f"{hosts:g} hosts{', say,' if has == gpus / 2 else ''} with {spoken_amount('gpu', has)} each"
-    do = (Step(text, spread),) if hosts > 1 and hosts.is_integer() and has.is_integer() else ()
+    spread = f'bsub -n 2 -gpu "num={gpus / 2:g}" -R "span[ptile=1]" <SCRIPT>'
+    do = (Step(f"2 hosts, say, with {spoken_amount('gpu', gpus / 2)} each", spread),) if gpus % 2 == 0 else ()
     return WaitingNote(says, do=do, facts=(Fact("gpu per-node", parts=(("asked", f"{gpus:g}"),)),))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from graph.waiting.amounts import bare_amount, held_in
 from graph.waiting.case import Fact, WaitCase, WaitingNote, filled, parent_ids
-from graph.waiting.limit_sum import limit_sum
+from graph.waiting.limit_sum import LimitSum, limit_sum
 from graph.waiting.limit_tables import limits_pasted
 from graph.waiting.limits_told import is_own
 from graph.waiting.own_fields import FACTORS, number
@@ -127,7 +127,7 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
     tasks = [job for job in case.others if job.phase == "running" and re.split(r"[_\[]", job.id)[0] == base]
     if not most:
         return None
-    says = f"The array's own `%{most}` lets {most} tasks run at once"
+    says = f"The array's own `%{most}` lets {most} task{'s' * (most != '1')} run at once, which is no limit of the site"
     running = f"; running now: {listed([job.id for job in tasks], 8)}" if tasks else ""
     left = tasks_in(case.job.id)
     wait = (
@@ -136,6 +136,7 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
         else ""
     )
     numbers = [int(n) for n in re.findall(OTHER_NUMBER, spoken_lines(case.words)) if int(n) > int(most)]
+    numbers = [n for n in numbers if not left or n < left]  # more than wait is no number of tasks at once
     number = {"N": str(numbers[0])} if len(set(numbers)) == 1 else {}
     facts = [Fact("at-once", most)] + ([Fact("tasks", f"{left}{rounds(case, left, int(most))}")] if left else [])
     more = f" (+{len(tasks) - 8})" if len(tasks) > 8 else ""
@@ -231,8 +232,9 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
         places = {one.job.queue for one in sums.holders} - {"", case.job.queue}
         known = all(one.job.qos for one in sums.holders) if case.job.qos else not places
         same = "" if known or not limit or limit.set_on != "qos" else ", as far as they are in the same QOS"
-        says = f"Yours that run{same}: {sums.holder_words(people=False)}. {sums.when()}" if sums.holders else ""
-        return WaitingNote(f"{says}{throttle}".strip()) if says or throttle else None
+        says = f"Yours that run{same}: {sums.holder_words(people=False)}. {sums.when(case)}" if sums.holders else ""
+        inside = room_inside(case, sums)
+        return WaitingNote(f"{says}{throttle}".strip(), do=inside) if says or throttle else None
     if not sums.holders:
         return WaitingNote(counted(case, whose)) if whose in COUNTED else None
     running = [one.job for one in sums.holders]
@@ -245,9 +247,20 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
         f"Running now in what you pasted: {sums.holder_words(people=True)}{nodes}{unsure}.{me_or_others(case, running)}"
     )
     return WaitingNote(
-        f"{counted(case, whose)} {says} {sums.when()}".strip(),
+        f"{counted(case, whose)} {says} {sums.when(case)}".strip(),
         do=talk_to(case, running) if whose == "account" else (),
     )
+
+
+def room_inside(case: WaitCase, sums: LimitSum) -> tuple[Step, ...]:
+    """Where one running job takes the only place and lasts longer than this one asks for: the run inside that one."""
+    one = sums.holders[0] if len(sums.holders) == 1 and sums.of == "jobs" else None
+    if not one or case.job.scheduler != "slurm" or not one.left or not case.job.limit or case.job.limit > one.left:
+        return ()
+    text = (
+        f"or run it inside {one.job.id}, where that has room for it; end that one only if you do not need it any more"
+    )
+    return (Step(text, f"srun --jobid={one.job.id} --overlap --pty bash"),)
 
 
 def me_or_others(case: WaitCase, running: Sequence[QueuedJob]) -> str:
@@ -265,7 +278,7 @@ def one_by_one(case: WaitCase, alike: Sequence[QueuedJob]) -> str:
     sums = limit_sum(case)
     sizes = [sums.asked, *(held_in(case, job).get(sums.of) for job in alike)]
     told = sorted(filter(None, sizes))
-    if sums.limit is None or sums.limit.counts != "held" or len(told) < len(sizes):
+    if sums.limit is None or not sums.limit.most or sums.limit.counts != "held" or len(told) < len(sizes):
         return ""
     # Where the two smallest do not fit together, no two do.
     most, both = sums.limit.most, sum(told[:2])
@@ -310,6 +323,11 @@ def ahead(case: WaitCase) -> WaitingNote | None:
     many = "1 job stands" if len(before) == 1 else f"{len(before)} jobs stand"
     less = f", {places[before[-1]] - own:g} less{' than the lowest of them' if len(before) > 1 else ''}"
     facts = (Fact("ahead", ", ".join(f"{one} ({places[one]:g})" for one in before[:4]), (("own", f"{own:g}"),)),)
+    rows, last = {row["JOBID"]: row for row in case.rows("sprio") if row.get("JOBID")}, before[-1]
+    if last in rows and case.job.id in rows:
+        name = largest_gap(rows[last], rows[case.job.id])
+        of = f"{rows[last].get(name)} against {rows[case.job.id].get(name)}"
+        less += f", above all by {FACTORS[name]}: {of}, which the rest does not make up"
     says = f"In what you pasted {many} before it by priority ({told}); its own is {own:g}{less}."
     held = [one for one in before if one in jobs and jobs[one].reason and held_otherwise(jobs[one])]
     if held:
@@ -335,6 +353,11 @@ def priorities(case: WaitCase) -> dict[str, float]:
     return dict(sorted(places, key=lambda pair: pair[1], reverse=True))
 
 
+def largest_gap(first: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """The part of the priority by which the first is most ahead."""
+    return max(FACTORS, key=lambda one: number(first.get(one, "")) - number(other.get(one, "")))
+
+
 def in_order(case: WaitCase) -> str:
     """Which of the waiting jobs goes first, and which then: by what waits for what, else by priority."""
     here = [job for job in (case.job, *case.others) if job.phase == "waiting"]
@@ -350,9 +373,8 @@ def in_order(case: WaitCase) -> str:
     (first, most), *rest = places.items()
     why = ""
     if first in rows and rest[0][0] in rows:
-        own, behind = rows[first], rows[rest[0][0]]
-        name = max(FACTORS, key=lambda one: number(own.get(one, "")) - number(behind.get(one, "")))
-        why = f", by {FACTORS[name]}: {own.get(name)} where the next has {behind.get(name)}"
+        name = largest_gap(rows[first], rows[rest[0][0]])
+        why = f", by {FACTORS[name]}: {rows[first].get(name)} where the next has {rows[rest[0][0]].get(name)}"
     then = listed([f"{one} ({value:g})" for one, value in rest])
     gap = "That is no strict order: a smaller or shorter one may fit a gap before the others (backfill)."
     return f"**{first} is first by priority** ({most:g}){why}; then {then}. {gap}"

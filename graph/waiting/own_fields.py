@@ -30,10 +30,16 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     if earlier := case.job.printed("EarlierState"):
         by = ", for a job of higher priority" if state_name(earlier) == "PREEMPTED" else ""
         when = f" {spoken_date(end)}" if moment_of(end := case.job.printed("EarlierEnd")) else ""
-        return WaitingNote(
-            f"It ran before: that run ended{when} as {state_name(earlier)}{by}, and it was put back into the queue. "
-            "It starts anew, or at its last checkpoint where the script goes on from one."
-        )
+        runs = max(int(case.job.printed("EarlierRuns")), int(count) if count.isdigit() else 0)
+        ran = f"It ran before, {runs} times: the last run" if runs > 1 else "It ran before: that run"
+        on = f" on {nodes}" if re.search(r"\d", nodes := case.job.printed("EarlierNodes")) else ""
+        code = case.job.printed("EarlierExit")
+        code = f" (exit code {code})" if code not in ("", "0:0") else ""
+        says = f"{ran}{on} ended{when} as {state_name(earlier)}{code}{by}, and it was put back into the queue. "
+        says += "It starts anew, or at its last checkpoint where the script goes on from one."
+        if word == "BeginTime":
+            return WaitingNote(says, instead=PUT_BACK, do=stay_put(case), only=True)
+        return WaitingNote(says)
     if word == "BeginTime" and not count and re.search(r"(?i)preempt|requeue|was running|ran before|again", case.words):
         return WaitingNote(
             "If it ran before and was put back (preempted, requeued), it waits about two minutes "
@@ -63,13 +69,17 @@ def restarts(case: WaitCase) -> WaitingNote | None:
             f"{begun}: {why_put_back(case)}. A job "
             "that is put back waits about two minutes, so `--begin` has nothing to do with it. "
             "It starts anew, or at its last checkpoint where the script goes on from one.",
-            instead="it was put back into the queue after it had run, and may start again in about two minutes",
+            instead=PUT_BACK,
             do=(log, *stay_put(case)),
             only=True,
         )
     return WaitingNote(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
 
 
+PUT_BACK = (
+    "it was put back into the queue after it had run, and may start again in about two minutes: Slurm lets such a job "
+    "wait so long, `--begin` has nothing to do with it, and then it queues as any other"
+)
 # Places whose jobs give way to others, by the names that sites give them.
 GIVES_WAY = re.compile(r"(?i)preempt|scav|spot|standby|low[-_]?prio|requeue|best[-_]?effort|killable|interruptible")
 
@@ -146,12 +156,13 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
     ]
     # The rows of `sacct -D` beside the job's own block stand with its fields.
     earlier += [value for key, value in case.job.fields if key == "NodeList" and case.job.phase == "waiting"]
+    earlier += [case.job.printed("EarlierNodes")]
     lines = [line for line in case.words.splitlines() if SAME_NODE.search(line)]
     named = [name for line in lines for name in NODE_NAME.findall(line)]
     often = [name for name in dict.fromkeys(earlier) if name and earlier.count(name) > 1]
     node = next(iter([*named, *often]), "")
     if not node:
-        return last_nodes(earlier) if leaves_out else None
+        return last_nodes(earlier, bool(case.job.printed("EarlierNodes"))) if leaves_out else None
     leave = Step(f"leave {node} out before you release it", f"scontrol update jobid=<JOBID> ExcNodeList={node}")
     free = Step("then release it", "scontrol release <JOBID>")
     tell = Step(f"tell support that {node} fails at the start of jobs, with the job's id")
@@ -161,10 +172,10 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(says, {"NODE": node}, do=(leave, free, tell), only=True)
 
 
-def last_nodes(earlier: Sequence[str]) -> WaitingNote | None:
+def last_nodes(earlier: Sequence[str], told: bool) -> WaitingNote | None:
     """The nodes of the run before, which stand in place of `<NODE>`."""
     node = next((name for name in reversed(earlier) if re.search(r"\d", name)), "")
-    return WaitingNote(f"The run before was on {node}.", {"NODE": node}) if node else None
+    return WaitingNote("" if told else f"The run before was on {node}.", {"NODE": node}) if node else None
 
 
 PLACES = ("qstat -Q", "qstat -q", "bqueues", "scontrol show partition", "flux queue list", "sinfo")
@@ -181,7 +192,14 @@ def named_qos(case: WaitCase) -> WaitingNote | None:
     """The QOS that is not met, or not there, by name."""
     says, qos = NAMED_QOS.get(case.found.reason.word, ""), case.job.qos
     # A sentence of Slurm's own says more.
-    if not says or not qos or case.found.named or " " in case.job.reason.replace("_", " "):
+    taken = any("AllowQos" in row for row in case.rows("scontrol show partition"))  # that tells which of the two it is
+    if (
+        not says
+        or not qos
+        or case.found.named
+        or (taken and case.found.reason.word == "QOSNotAllowed")
+        or " " in case.job.reason.replace("_", " ")
+    ):
         return None
     return WaitingNote(instead=says.format(qos), facts=(Fact("names", f"QOS {qos}"),))
 
@@ -237,26 +255,32 @@ def queue_hours(case: WaitCase) -> WaitingNote | None:
     begin, end = (int(daily[n]) * 60 + int(daily[n + 1]) for n in (1, 3))
     length = ((end - begin) % 1440 or 1440) * 60.0
     if not case.job.limit or case.job.limit <= length:
-        return WaitingNote(f"{says}: {spoken_time(length)} at most.", {"SHORTER": f"{length // 3600:.0f}:00"})
-    less = Step("ask for no more than that", f"bmod -W {length // 3600:.0f}:00 <JOBID>")
+        return WaitingNote(f"{says}: {spoken_time(length)} at most.", {"SHORTER": asked_time("lsf", length - MARGIN)})
+    less = Step(
+        "ask for less than that, as it may start later than it opens",
+        f"bmod -W {asked_time('lsf', length - MARGIN)} <JOBID>",
+    )
+    other = Step("or another queue, for runs of that length", "bswitch <OTHER_QUEUE> <JOBID>")
     asked = f"it asks for {spoken_time(case.job.limit)}, which never fit"
     return WaitingNote(
         f"{says}: {spoken_time(length)} at most, and {asked}.",
         starts="no",
         kind="limit-request",
-        do=(less,),
+        do=(less, other),
         facts=(Fact("time", parts=(("asked", f"{case.job.limit / 3600:g} h"), ("limit", f"{length / 3600:g} h"))),),
         only=True,
     )
 
 
+# Seconds that a job may start behind the moment at which it may.
+MARGIN = 1800.0
 # A start further off than this is a slip of the year more often than a plan.
 FAR_DAYS = 200
 
 
 def own_start(case: WaitCase, begins: datetime, printed: str) -> WaitingNote:
     """The start of `--begin`, how far off it is, and whether its year looks like a slip."""
-    says = f"Its earliest start is {spoken_date(printed)}{from_now(begins, case)}."
+    says = f"Its earliest start is {spoken_date(printed)}{from_now(begins, case)}.{next_day(case, begins)}"
     before = moment_of(seen_at(case)) or moment_of(case.job.submitted) or datetime.now()
     facts = (Fact("start", printed),)
     if (begins - before).days < FAR_DAYS:
@@ -266,6 +290,20 @@ def own_start(case: WaitCase, begins: datetime, printed: str) -> WaitingNote:
     command = f"scontrol update jobid=<JOBID> StartTime={meant.isoformat()}"
     date = Step(f"the year is {begins.year}: if that is a slip, correct it", command)
     return WaitingNote(f"{says} Mind the year: that is {(begins - before).days} days off.", do=(date,), facts=facts)
+
+
+BEGIN_CLOCK = re.compile(r"(?:--begin[= ]|\s-b ?)\"?(\d\d?:\d\d)(?::\d\d)?(?![\d:])")
+
+
+def next_day(case: WaitCase, begins: datetime) -> str:
+    """That a clock without a date had passed when it was handed in: Slurm takes the next day's then."""
+    clock, given = BEGIN_CLOCK.search(case.text), moment_of(case.job.submitted)
+    if not clock or not given or begins.date() <= given.date() or f"{begins:%H:%M}" != clock[1].zfill(5):
+        return ""
+    return (
+        f" `{clock[0].strip()}` had passed when it was handed in ({given:%H:%M:%S}), so Slurm took the next day: leave "
+        "it out for the next time, or write `--begin=now+2hours` or a date."
+    )
 
 
 def from_now(begins: datetime, case: WaitCase) -> str:
@@ -301,7 +339,8 @@ def estimate(case: WaitCase) -> WaitingNote | None:
     job = case.job
     if eta := case.found.named.get("eta"):
         when = "at any moment now" if eta == "now" else f"in about {spoken_eta(eta)}"
-        return WaitingNote(f"Flux plans its start {when}. {ESTIMATE}")
+        since = "" if eta == "now" else " from when this was printed (not from its submission)"
+        return WaitingNote(f"Flux plans its start {when}{since}. {ESTIMATE}")
     waits = job.phase in ("waiting", "unknown") and case.found.reason.starts != "no"
     if not waits or case.found.reason.word in ("BeginTime", "Reservation"):
         return None
@@ -386,10 +425,31 @@ def since(case: WaitCase) -> WaitingNote | None:
         # What ran in between was not in the queue all the time.
         ran = case.job.printed("Restarts") not in ("", "0") or case.job.printed("EarlierState")
         # https://slurm.schedmd.com/sacct.html: the submit time is reset when a job is requeued.
-        again = "was put back into the queue" if case.job.scheduler == "slurm" else "was handed in"
+        end, begun = moment_of(case.job.printed("EarlierEnd")), moment_of(case.job.submitted)
+        reset = case.job.scheduler == "slurm" and not (end and begun and begun < end)
+        again = "was put back into the queue" if reset else "was handed in"
         return WaitingNote(f"It {again if ran else 'is in the queue since'} {spoken_date(case.job.submitted)}.")
     eligible = printed_seconds(case.job.printed("eligible_time"))
     return WaitingNote(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None
+
+
+# When and by whom a job was stopped, as `bjobs -l` and Flux's events print it, and who handed it in.
+STOPPED = re.compile(
+    r"(?m)^(?P<lsf>\w{3} \w{3} +\d+ \d\d:\d\d:\d\d): Suspended by [^<\n]*<(?P<who>[^>\n]+)>|"
+    r"^ *\[ *(?P<flux>\w{3} ?\d+ \d\d:\d\d)\] +urgency userid=(?P<uid>\d+) urgency=0\b"
+)
+
+
+def who_stopped(case: WaitCase) -> WaitingNote | None:
+    """When it was held, and whether under the account of its owner."""
+    found = STOPPED.search(case.text) if case.found.reason.kind == "hold" else None
+    if not found:
+        return None
+    owner = re.search(r"\bsubmit userid=(\d+)", case.text)
+    own = (found["who"] and found["who"] == case.job.user) or (owner and owner[1] == found["uid"])
+    whose = ", the account that handed it in: yours, whoever typed it" if own else ""
+    who = found["who"] or f"userid {found['uid']}"
+    return WaitingNote(f"That was set {found['lsf'] or found['flux']} by {who}{whose}.")
 
 
 def hold_of_pbs(case: WaitCase) -> WaitingNote | None:
@@ -431,13 +491,20 @@ def priority_parts(case: WaitCase) -> WaitingNote | None:
                 parts.append(f"Nearly all of it comes from {FACTORS[largest]}.")
             if total and "FAIRSHARE" in row and number(row["FAIRSHARE"]) / total < 0.1:
                 parts.append(f"Fair-share gives it almost nothing: {why_little(case, number(row['FAIRSHARE']))}.")
-    for row in case.rows("sshare"):
+    rows = case.rows("sshare")
+    whole = {row["Account"]: row for row in rows if row.get("Account") and not row.get("User")}
+    for row in rows:
         share = number(row.get("FairShare", ""))
         if row.get("FairShare") and row.get("User") and share < 0.2:
-            used, owns = row.get("EffectvUsage", ""), row.get("NormShares", "")
+            # What a member has used of the account's use is another number than the account's part of the machine.
+            of_all = whole.get(row["Account"], {} if whole else row)
+            used, owns = of_all.get("EffectvUsage", ""), of_all.get("NormShares", "")
             of = f" (its part of the use is {used}, its share {owns})" if used and owns else ""
             place = f"FairShare of {row['Account']} is {row['FairShare']}, where 1 is best and 0 is nothing"
-            parts.append(f"{place}{of}; it recovers as old use decays.")
+            others = [f"{name} has used {one['EffectvUsage']} of its {one['NormShares']}" for name, one in whole.items()
+                      if name != row["Account"] and one.get("EffectvUsage")]  # fmt: skip
+            beside = f" {listed(others, 3)}." if others else ""
+            parts.append(f"{place}{of}; it recovers as old use decays.{beside}")
     return WaitingNote(" ".join(parts)) if parts else None
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from graph.waiting.amounts import request_of
 from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, parent_ids
 from graph.waiting.ended import ended_state, exit_note
 from graph.waiting.meant import CONDITION_GIVEN, alike
-from graph.waiting.spoken import listed, running_job, spoken_lines, time_to_end
+from graph.waiting.spoken import listed, running_job, spoken_lines, time_to_end, until
 from graph.waiting.verdict import reason_of
 from graph.waiting.words import tables
 from knowledge.document import Step
@@ -39,6 +40,8 @@ class Parent:
     """Slurm itself marks the condition as failed: it can never be met, whatever is known of the job."""
     tasks: tuple[QueuedJob, ...] = ()
     """All tasks that are known, where it is an array."""
+    root: QueuedJob | None = None
+    """The job at the head of its own chain, where that never starts as it is."""
 
     @property
     def wanted(self) -> Wanted:
@@ -50,6 +53,8 @@ class Parent:
             return "dead"
         if self.job is None:
             return "open"
+        if self.root:
+            return "blocked"
         if self.job.phase == "ended":
             return self.when_ended(ended_well(self.job)) if tells_how(self.job) else "open"
         if self.job.phase == "waiting" and self.job.reason:
@@ -88,6 +93,8 @@ def depends_told(case: WaitCase) -> str:
     """The condition as the scheduler prints it, else as the person gave it to the submission."""
     if printed := condition_of(case.job):
         return printed
+    if of_lsf := re.search(r"Dependency condition of job <[^>]+> is not satisfied: *(.+)", case.text):
+        return of_lsf[1].strip()
     said = (found[1] for found in CONDITION_GIVEN.finditer(case.text))
     return next((one for one in said if parent_ids(one) or "singleton" in one), "")
 
@@ -97,8 +104,21 @@ def parents_of(case: WaitCase, depends: str) -> list[Parent]:
     others = [*case.others, *told_by_lsf(case).values(), *told_in_words(case).values()]
     clauses = dependency_clauses(depends)
     found = [worst_of(name, kind, mark == "failed", others) for kind, names, mark in clauses for name in names]
+    found = [replace(one, root=stuck_root(one, others)) if one.verdict == "open" else one for one in found]
     named = {one.id for one in found}
     return [*found, *(Parent(name, "", job) for name, job in told_by_lsf(case).items() if name not in named)]
+
+
+def stuck_root(parent: Parent, others: Sequence[QueuedJob]) -> QueuedJob | None:
+    """The job at the head of a chain of waiting jobs, where somebody has to free or change it."""
+    seen, at = set[str](), parent.job
+    while at is not None and at.phase == "waiting" and at.id not in seen:
+        seen.add(at.id)
+        if Parent(at.id, "", at).verdict == "blocked":
+            return at if at is not parent.job else None
+        names = parent_ids(condition_of(at))
+        at = next((job for job in others if job.id in names and job.phase == "waiting"), None)
+    return None
 
 
 def worst_of(name: str, kind: str, marked: bool, others: Sequence[QueuedJob]) -> Parent:
@@ -124,9 +144,17 @@ def told_by_lsf(case: WaitCase) -> dict[str, QueuedJob]:
             row.get("PARENT_NAME", ""),
             state=row.get("PARENT_STATUS", ""),
             phase=lsf.phase_of(row.get("PARENT_STATUS", "")),
+            exit_code=exit_in_history(case, row["PARENT"]),
         )
         for row in rows
     }
+
+
+def exit_in_history(case: WaitCase, name: str) -> str:
+    """The exit code below a `bhist` of that job."""
+    asked = re.search(rf"(?m)^.*\bbhist\b.*\b{re.escape(name)}\b.*$", case.text)
+    found = re.compile(r"Exited with exit code (\d+)").search(case.text, asked.end()) if asked else None
+    return found[1] if found else ""
 
 
 SAID: list[tuple[str, str, Phase]] = tables()["said"]
@@ -174,7 +202,7 @@ def judged(case: WaitCase, depends: str, found: Sequence[Parent], fill: Mapping[
         )
     if blocked := [one for one in found if one.verdict == "blocked"]:
         return behind_a_hold(case, waits, blocked, fill)
-    says = [waits, *if_it_fails(case, depends, found, one_is_enough), *(states(found))]
+    says = [waits, *if_it_fails(case, depends, found, one_is_enough), *(states(case, found))]
     sure = all(one.wanted in ("end", "start") for one in found)
     return WaitingNote(" ".join(says), fill, starts="yes" if sure else None)
 
@@ -200,19 +228,20 @@ def if_it_fails(case: WaitCase, depends: str, found: Sequence[Parent], one_is_en
     end = {"flux": "is cancelled by Flux", "pbs": "is deleted by PBS"}.get(case.job.scheduler, "never starts")
     told = []
     arrays = arrays_of(depends, found)
+    late = " or runs into its time limit" if case.job.scheduler != "flux" and len(found) == 1 else ""
     for wanted, verb in (("success", "fail"), ("failure", "end with success")):
         names = list(dict.fromkeys(one.id for one in found if one.wanted == wanted and one.verdict == "open"))
         if not names or one_is_enough:
             continue
         one = f"a task of {listed(names)}" if set(names) <= arrays else listed(names)
         verb = verb if len(names) > 1 else re.sub(r"^\w+", r"\g<0>s", verb)
-        told.append(f"If {one} {verb}, this one {end}.")
+        told.append(f"If {one} {verb}{late * (wanted == 'success')}, this one {end}.")
     return told
 
 
-def states(found: Sequence[Parent]) -> list[str]:
+def states(case: WaitCase, found: Sequence[Parent]) -> list[str]:
     now = dict.fromkeys(
-        tasks_now(one) if one.tasks else f"{one.id} is {told_state(one.job)}{time_left(one.job)}"
+        tasks_now(one) if one.tasks else f"{one.id} is {told_state(one.job)}{time_left(case, one.job)}"
         for one in found
         if one.job
     )
@@ -245,29 +274,33 @@ def why_dead(dead: Sequence[Parent]) -> str:
 
 def behind_a_hold(case: WaitCase, waits: str, blocked: Sequence[Parent], fill: Mapping[str, str]) -> WaitingNote:
     """The other job is held, or asks for what it can never have: neither moves until somebody changes that one."""
-    held = all(reason_of(one.job).reason.kind == "hold" for one in blocked if one.job)
+    heads = {one.id: one.root or one.job for one in blocked}
+    held = all(reason_of(job).reason.kind == "hold" for job in heads.values() if job)
     do: list[Step] = []
     told = []
     for one in blocked:
-        assert one.job is not None
-        why = reason_of(one.job)
-        values = known_values(one.job, why.named)
+        job = heads[one.id]
+        assert job is not None
+        why = reason_of(job)
+        values = known_values(job, why.named)
         state = "is itself held" if held else "can itself never start as it is"
-        told.append(f"{one.id} {state} (`{one.job.reason.split(',')[0]}`): {filled(why.reason.says, values)}")
-        theirs = one.job.user if one.job.user and case.job.user and not alike(one.job.user, case.job.user) else ""
+        behind = f"{one.id} waits in turn, at the head of that chain stands {job.id}, and " if one.root else ""
+        told.append(f"{behind}{job.id} {state} (`{job.reason.split(',')[0]}`): {filled(why.reason.says, values)}")
+        theirs = job.user if job.user and case.job.user and not alike(job.user, case.job.user) else ""
         if theirs:
-            do.append(Step(f"{one.id} is a job of {theirs}: only {theirs} or staff can change it, ask there"))
+            do.append(Step(f"{job.id} is a job of {theirs}: only {theirs} or staff can change it, ask there"))
         for remedy in () if theirs else why.reason.do:
-            text = f"{one.id}: {filled(remedy.text, values)}"
+            text = f"{job.id}: {filled(remedy.text, values)}"
             do.append(Step(text, filled(remedy.command, values)))
-    names = listed([one.id for one in blocked])
+    names = listed(list(dict.fromkeys(job.id for job in heads.values() if job)))
     says = f"{waits} {'; '.join(told)}."
     free = (
         "is held itself: neither moves until {} is released"
         if held
         else "can itself never start as it is: change {} first"
     )
-    instead = f"it waits for {names}, which {free.format(names)}"
+    through = "in the end for " if any(one.root for one in blocked) else ""
+    instead = f"it waits {through or 'for '}{names}, which {free.format(names)}"
     return WaitingNote(says, fill, instead=instead, do=tuple(do), only=True, starts=None if held else "no")
 
 
@@ -280,13 +313,16 @@ def never(case: WaitCase, found: Sequence[Parent], fill: Mapping[str, str]) -> W
         )
     unwanted = [one for one in dead if one.wanted == "failure"]
     if not unwanted:
-        return WaitingNote(f"{why_dead(dead)}.", fill, do=never_satisfied(case, dead), only=True)
+        codes = [exit_note(one.job) for one in dead if one.job and one.job.scheduler != "slurm"]
+        codes = [f"{one} LSF sends USR2 at the run limit (`-W`)." if "USR2" in one else one for one in codes]
+        return WaitingNote(" ".join([f"{why_dead(dead)}.", *codes]), fill, do=never_satisfied(case, dead), only=True)
     names = listed([one.id for one in unwanted])
     instead = f"`{unwanted[0].kind}` lets it run only if {names} fails, and {why_dead(unwanted)}"
-    says = (
-        f"That is as meant for a job that cleans up after a failure: {names} did not fail, so there is nothing to do."
-    )
+    says = f"That is as meant for a job that cleans up after a failure: {names} did not fail, so it is not needed."
     return WaitingNote(says, fill, instead=instead.split(" where ")[0], do=never_satisfied(case, dead), only=True)
+
+
+SINGLETON_LINE = re.compile(r"#SBATCH[^\n]*singleton")
 
 
 def twins(case: WaitCase) -> WaitingNote:
@@ -297,14 +333,18 @@ def twins(case: WaitCase) -> WaitingNote:
     ]
     same = [job for job in same if job.user in ("", case.job.user)]
     run = [job for job in same if job.phase != "waiting"] or same
+    of_script = request_of(case).get("time") if SINGLETON_LINE.search(case.text) else None  # both are of that script
+    run = [replace(job, limit=job.limit or of_script) for job in run]
     who = f" {listed([running_job(job) for job in run])} has that name." if run else ""
+    plain = job_name[0] if (job_name := re.fullmatch(r"[\w.-]+", name)) and case.job.scheduler == "slurm" else ""
+    other = f"scontrol update jobid=<JOBID> JobName={plain}-2" if plain else ""
     called = f"is called {name}" if name else "has its name"
     return WaitingNote(
         f"Not for ever: it waits until no other job of yours {called}, however that ends.{who}",
         {"PARENTS": ",".join(job.id for job in run)},
         instead="singleton: one job of a name and user at a time",
         starts="yes",
-        do=(Step("nothing; another job name, where both may run at once"),),
+        do=(Step("nothing; another job name, where both may run at once", other),),
         only=True,
     )
 
@@ -344,9 +384,8 @@ def never_satisfied(case: WaitCase, dead: Sequence[Parent]) -> tuple[Step, ...]:
     if case.job.scheduler == "flux":
         return (Step("mend that one and submit both again: Flux cancels this one by itself"),)
     if case.job.scheduler == "slurm" and all(one.wanted == "failure" for one in dead):
-        out = Step("take it out of the queue: it is not needed", "scancel <JOBID>")
-        drop = Step("or let it run all the same", "scontrol update jobid=<JOBID> Dependency=")
-        return out, drop
+        out = Step("take it out of the queue, where it stays otherwise: it is not needed", "scancel <JOBID>")
+        return out, Step("next time Slurm takes such a job out by itself, with", "--kill-on-invalid-dep=yes")
     if case.job.scheduler == "pbs":
         drop = Step("drop the dependency, if it can run without the parent's result", 'qalter -W depend="" <JOBID>')
         return drop, Step("or run the parent again, and submit this one anew behind it", "qdel <JOBID>")
@@ -407,12 +446,12 @@ def ended_well(job: QueuedJob) -> bool:
     return job.state in ("DONE", "CD", "COMPLETED") or job.exit_code == "0"
 
 
-def time_left(job: QueuedJob) -> str:
+def time_left(case: WaitCase, job: QueuedJob) -> str:
     """How long a running job may still take: from its limit, else the command that tells it."""
     if job.phase != "running":
         return ""
     if (left := time_to_end(job)) is not None:
-        return f", for {spoken_time(left)} at most"
+        return f", for {spoken_time(left)} at most{until(case, left)}"
     return f", at most as long as `squeue -j {job.id} -h -o %L` prints" if job.scheduler == "slurm" else ""
 
 

@@ -6,11 +6,13 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from graph.waiting.amounts import resource_of, size
+from graph.waiting.amounts import request_of, resource_of, size, spoken_amount
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.limit_tables import LimitSeen, limits_pasted
 from graph.waiting.limits_seen import in_hours, shortened, since_when
 from graph.waiting.moments_said import now_before
 from graph.waiting.spoken import listed, moment_of, seen_at
+from graph.waiting.windows_seen import windows
 from knowledge.document import Step
 from knowledge.schedulers.times import spoken_time
 
@@ -89,6 +91,45 @@ def never_fits(case: WaitCase, resource: str, asked: str, total: str) -> Waiting
     return WaitingNote(says, instead=instead, kind="limit-request", starts="no", do=(do,), only=True)
 
 
+ROUTES = re.compile(r"(?m)^[^\S\n]*route_destinations = (.+)$")
+
+
+def routed(case: WaitCase) -> WaitingNote | None:
+    """Of a job in a routing queue: whether a queue to which that passes jobs on takes its nodes and its time."""
+    found = ROUTES.search(case.text) if case.found.reason.word == "queue-not-exec" else None
+    if not found:
+        return None
+    names, asked = [one.strip() for one in found[1].split(",")], request_of(case)
+    limits = [one for one in limits_pasted(case) if one.owner in names and one.of in asked]
+    shown = list(dict.fromkeys(one.owner for one in limits))
+    against = {name: [one for one in limits if one.owner == name and refuses(one, asked[one.of])] for name in shown}
+    says = f"{case.job.queue or 'It'} only passes jobs on to {listed(names)}."
+    if not shown or not all(against.values()):
+        taken = [name for name in shown if not against[name]]
+        fits_there = f" By its nodes and its time it fits {listed(taken)}: it goes on when that takes more jobs."
+        return WaitingNote(f"{says}{fits_there if taken else ''}")
+    why = [f"{name} takes {'no fewer than' if one.counts == 'minimum' else 'at most'} {spoken_amount(one.of, one.most)}"
+           for name in shown for one in against[name]]  # fmt: skip
+    size = listed([spoken_amount(of, value) for of, value in asked.items() if of in ("node", "time")])
+    rest = [name for name in names if name not in shown]
+    open_ones = f" What {listed(rest)} {'takes' if len(rest) == 1 else 'take'} is not shown." if rest else ""
+    least = {one.of: one.most for name in shown for one in against[name] if one.counts == "minimum"}
+    move = "move it to a queue that takes such a job (`qstat -Qf` lists their limits)"
+    more = (
+        f"or ask for {listed([spoken_amount(of, most) for of, most in least.items()])}, only if it has work for so many"
+    )
+    do = (Step(move, "qmove <OTHER_QUEUE> <JOBID>"), *([Step(more)] if least else []))
+    return WaitingNote(
+        f"{says} It asks for {size}, and {listed(why)}.{open_ones}",
+        instead="it stands in a routing queue, and no queue that is shown behind that takes it, so it stays there",
+        kind="limit-request", starts="no", do=do, only=True, sure=True,
+    )  # fmt: skip
+
+
+def refuses(limit: LimitSeen, asked: float) -> bool:
+    return asked < limit.most if limit.counts == "minimum" else asked > limit.most
+
+
 def file_system(name: str, free: str, total: str) -> WaitingNote:
     """A file system that the site counts as a resource."""
     do = (
@@ -125,7 +166,7 @@ def reservation_in_the_way(case: WaitCase) -> WaitingNote | None:
     """When the reservation in its way begins and ends, by pbs_rstat, and the walltime that ends before it."""
     row = re.search(r"(?m)^(\w\S*)(?:[ \t]+\S+){3}[ \t]+(\w[^/\n]*?) / (\d+) / (\S.*?)[ \t]*$", case.text)
     name = case.found.named.get("name") if case.found.reason.word == "reservation" else None
-    if name and not row:
+    if name and not row and next(windows(case), None) is None:
         return WaitingNote(f"It is the reservation {name}: `pbs_rstat -F {name}` prints when it begins and ends.")
     if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
         return None

@@ -9,9 +9,25 @@ from dataclasses import dataclass
 from graph.waiting.amounts import GPUS, amount, bare_amount, on_one_node, size, spoken_amount, tres
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.constraint_seen import gpu_type
-from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of, whole_nodes
+from graph.waiting.limits_said import idle_said
+from graph.waiting.nodes_seen import (
+    FREE,
+    bare_state,
+    free_nodes,
+    in_queue,
+    is_out,
+    named_by_job,
+    node_counts,
+    nodes_in,
+    number_of,
+    one_switch,
+    usable_nodes,
+    whole_nodes,
+)
 from graph.waiting.spoken import listed
 from knowledge.document import Step
+from knowledge.schedulers.accounting import host_names
+from templates.quoting import shell_word
 
 Amounts = Mapping[str, float]
 SHOWN = ("gpu", "cpu", "mem")
@@ -38,10 +54,11 @@ def room_on_nodes(case: WaitCase) -> WaitingNote | None:
     """The node that comes closest, and what is short there; or that some have enough."""
     waits = case.job.phase in ("waiting", "unknown") and case.found.reason.kind in ("wait", "node")
     by_nodes = case.found.reason.of == "node" or case.job.scheduler == "lsf"
-    if not waits or not by_nodes or named_by_job(case) or whole_nodes(case):
+    if not waits or not by_nodes or whole_nodes(case):
         return None
+    only_on = set(host_names(named_by_job(case)))
     asked = {of: value for of, value in on_one_node(case).items() if of in SHOWN and value}
-    shown = [room for reader in READERS for room in reader(case)]
+    shown = [room for reader in READERS for room in reader(case) if not only_on or room.name in only_on]
     rooms = [room for room in shown if room.is_large_enough(asked)]
     if not rooms:
         return None  # that none is large enough is said elsewhere
@@ -80,7 +97,21 @@ def room_on_nodes(case: WaitCase) -> WaitingNote | None:
         if of in best.free
     )
     says = f"{says}: {none}; {closest}{asked_for}. {only}".strip()
-    return WaitingNote(says, do=what_fits(case, best, asked), facts=told)
+    return WaitingNote(says, do=share_of_gpus(case, rooms, asked) or what_fits(case, best, asked), facts=told)
+
+
+def kept_or_lacking(case: WaitCase) -> WaitingNote | None:
+    """Enough nodes are idle, and nothing in the paste tells why it does not get them."""
+    counts = node_counts(case) or {"idle": idle_said(case) or 0}
+    idle, asked, reason = sum(counts.get(name, 0) for name in FREE), case.job.nodes, case.found.reason
+    waits = reason.of == "node" and reason.kind == "wait" and reason.word not in RESERVED
+    if not waits or not asked or idle < asked or named_by_job(case) or any(look(case) for look in TELL_WHY):
+        return None
+    of = f" of {case.job.queue}" if case.job.queue else ""
+    return WaitingNote(
+        f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle: they are kept for a job that stands before it, or "
+        "do not have what this one asks for (memory, GPUs, a constraint)."
+    )
 
 
 def large_enough(rooms: Sequence[Room], shown: Sequence[Room], asked: Amounts) -> str:
@@ -116,6 +147,32 @@ def what_fits(case: WaitCase, room: Room, asked: Amounts) -> tuple[Step, ...]:
         return ()
     most = listed([spoken_amount(of, value) for of, value in short.items()])
     return (Step(f"with at most {most} a node it fits {room.name} now, if no job before it takes that"),)
+
+
+def share_of_gpus(case: WaitCase, rooms: Sequence[Room], asked: Amounts) -> tuple[Step, ...]:
+    """The cores and the memory that go with its GPUs on a node, where it asks for more and that much is free."""
+    gpus, like = asked.get("gpu", 0), rooms[0].whole
+    if not gpus or not like.get("gpu") or any(one.whole != like for one in rooms) or (case.job.nodes or 1) > 1:
+        return ()
+    share = {of: float(int(min(value, like[of] * gpus / like["gpu"]))) for of, value in asked.items() if of in like}
+    fit = [room.name for room in rooms if room.share(share) >= 1]
+    if share == asked or not fit:
+        return ()
+    parts = listed([spoken_amount(of, value) for of, value in share.items() if of != "gpu"])
+    share_of = f"the share that goes with {gpus:g} of a node's {like['gpu']:g} GPUs"
+    text = f"{share_of} is {parts}: so much is free on {listed(fit)} now"
+    return (Step(text, with_less(case, share)),)
+
+
+def with_less(case: WaitCase, asked: Amounts) -> str:
+    """The command that makes one chunk of PBS that small; empty elsewhere."""
+    select = case.job.printed("Resource_List.select")
+    if case.job.scheduler != "pbs" or "+" in select or not select:
+        return ""
+    values = {"ncpus": f"{asked.get('cpu', 0):g}", "mem": f"{asked.get('mem', 0) / 2**30:.0f}gb"}
+    for name, value in values.items():
+        select = re.sub(rf"\b{name}=\w+", f"{name}={value}", select)
+    return f"qalter -l select={shell_word(select)} <JOBID>"
 
 
 def fewer_nodes(case: WaitCase, nodes: int) -> tuple[Step, ...]:
@@ -233,4 +290,7 @@ def of_lsf(case: WaitCase) -> Iterator[Room]:
             yield Room(name, {**room.free, **free}, room.whole)
 
 
+# Reasons that say themselves what the nodes are kept for.
+RESERVED = ("reservation", "dedicated-time", "reservation-or-top")
+TELL_WHY = (free_nodes, usable_nodes, one_switch, room_on_nodes)
 READERS: tuple[Callable[[WaitCase], Iterator[Room]], ...] = (of_slurm, of_pbs, of_lsf)

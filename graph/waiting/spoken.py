@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from knowledge.schedulers.command_lines import prompted
@@ -79,6 +79,19 @@ def told_now(said: re.Match[str], text: str) -> str:
         day = f"{dates[0][0]}-{at:02d}-{int(number):02d}" if at else ""
     moment = moment_of(f"{day}T{said['time'].zfill(5)}") if day else None
     return moment.isoformat() if moment else ""
+
+
+# What `date +%H:%M` and its like print, alone in their line.
+BARE_CLOCK = re.compile(r"(?m)\bdate \+\S+ *\n(?:\S+ .*\n)?(\d\d?):(\d\d)(?::\d\d)? *$")
+
+
+def until(case: WaitCase, seconds: float) -> str:
+    """` (until about 16:35)` of so long from when the paste was made; empty where it does not tell when that was."""
+    clock, now = BARE_CLOCK.search(case.text), moment_of(seen_at(case))
+    if clock:
+        now = datetime(2000, 1, 1, int(clock[1]) % 24, int(clock[2]) % 60)
+    end = now + timedelta(seconds=seconds) if now else None
+    return f" (until about {end:%H:%M})" if end and now and end.date() == now.date() else ""
 
 
 def spoken_lines(words: str) -> str:

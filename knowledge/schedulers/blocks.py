@@ -41,7 +41,8 @@ def pair_block(lines: Sequence[str], at: int) -> LineBlock | None:
 
 def read_pairs(lines: Sequence[str]) -> Fields:
     """The pairs of Key=Value lines, in order."""
-    return tuple((m[1], m[2].strip()) for line in lines for m in PAIR.finditer(line))
+    # ` ...` stands for what the person left out.
+    return tuple((m[1], m[2].strip().removesuffix(" ...")) for line in lines for m in PAIR.finditer(line))
 
 
 def setting_block(lines: Sequence[str], at: int) -> LineBlock | None:

@@ -47,7 +47,20 @@ def columns_asked(line: str) -> tuple[str, tuple[str, ...], str] | None:
         return found[1], tuple(name.split("%")[0] for name in wanted.split(",")), job
     if command.startswith("bjobs "):  # `-o "jobid:8 gpu_num"`
         return "bjobs", tuple(name.split(":")[0].upper() for name in wanted.split()), job
+    if command.startswith("flux jobs "):  # `-no "{id.f58} {t_remaining!F}"`
+        names = (one.upper() for one in re.findall(r"\{(\w+)", wanted))
+        return "flux jobs", tuple(FLUX_NAMES.get(one, UNREAD if "_" in one else one) for one in names), job
     return None
+
+
+# Fields of `flux jobs -o` by the columns that hold the same (man flux-jobs).
+FLUX_NAMES = {
+    "ID": "JOBID",
+    "DURATION": "T_LIMIT",
+    "T_REMAINING": "TIME_LEFT",
+    "STATUS_ABBREV": "ST",
+    "STATE_SINGLE": "ST",
+}
 
 
 SHOWN = re.compile(r"scontrol\b(?: +-\S+)* +(?:-\S+ +)*show +(?:-\S+ +)*(job|part|res|node)[a-z]*(?:[ =]+([\w.-]+))?")

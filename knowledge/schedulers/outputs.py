@@ -309,14 +309,18 @@ def read_asked_columns(lines: Lines, at: int) -> Read:
     jobs = [replace(made, id=made.id or job) for fields in rows for made in job_of(table, fields, ())]
     if not rows:
         return []
-    return [SchedulerOutput("slurm", command, table.kind, at, end - 1, tuple(jobs), () if jobs else tuple(rows))]
+    return [
+        SchedulerOutput(table.scheduler, command, table.kind, at, end - 1, tuple(jobs), () if jobs else tuple(rows))
+    ]
 
 
 def same_shape(first: str, line: str, command: str) -> bool:
     """Whether a line is one more row: as many bars, or (of sinfo and squeue: no blanks in cells) as many words."""
     if "|" in first:
         return line.count("|") == first.count("|")
-    return command in ("sinfo", "squeue") and len(line.split()) == len(first.split()) and not prompted(line)
+    return (
+        command in ("sinfo", "squeue", "flux jobs") and len(line.split()) == len(first.split()) and not prompted(line)
+    )
 
 
 # Long names that `sacctmgr` takes in format= (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).
@@ -368,6 +372,9 @@ def read_job_settings(lines: Lines, at: int) -> Read:
 BLOCKED = re.compile(r"(?:BLOCK MSG|NOTE): +(job .*?)(?: \(recorded .*)?$|Holds: +(?=\w+ +\()(.*)$")
 
 
+SETTING_BESIDE = re.compile(r"(?:^|[ ,])(queue|Resource_List\.\w+|Job_Owner|Hold_Types) = ([^,\n]+?)(?=,|$)")
+
+
 def read_comment(lines: Lines, at: int) -> Read:
     """A comment of PBS's scheduler by itself, wherever it was copied from."""
     found = re.search(r"(?:comment\s*[=:]\s*)?((?:Not Running|Can Never Run): .*)", lines[at]) or BLOCKED.match(
@@ -379,7 +386,9 @@ def read_comment(lines: Lines, at: int) -> Read:
     while end < len(lines) and GOES_ON.match(lines[end]):
         end += 1
     comment = "".join([found[found.lastindex or 1], *map(rest_of, lines[at + 1 : end])])
-    job = pbs.settings_job("", (("comment", comment),))
+    # Several settings in one line, as a person writes them behind each other.
+    beside = tuple(pair for pair in SETTING_BESIDE.findall(lines[at]))
+    job = pbs.settings_job(id_asked(lines[at]), (("comment", comment), *beside))
     return [SchedulerOutput("pbs", "qstat -s", "jobs", at, end - 1, (job,))]
 
 
