@@ -189,6 +189,8 @@ SCHEMAS: dict[str, Any] = {
                 kinds=list[WaitKind],
                 of=NotRequired[Word],
                 starts=NotRequired[list[Starts]],
+                words=NotRequired[list[Word]],
+                reason=NotRequired[Word],
                 says=Word,
                 label=Word,
             )

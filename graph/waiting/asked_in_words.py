@@ -36,7 +36,10 @@ def answers(case: WaitCase) -> WaitingNote | None:
         told.append(CLOSED[label])
         facts.append(Fact(label))
     told += list(
-        filter(None, (look(case) for look in (only_its_name, too_long, no_output_yet, others_end, its_own_time)))
+        filter(
+            None,
+            (look(case) for look in (only_its_name, too_long, no_output_yet, others_end, its_own_time, its_letter)),
+        )
     )
     whole = tuple(facts) if len(facts) == len(told) else ()
     return WaitingNote(" ".join(told), facts=whole) if told else None
@@ -46,7 +49,10 @@ def answers_it(one: Mapping[str, Any], case: WaitCase) -> bool:
     """Whether a row of the table speaks of such a reason."""
     reason = case.found.reason
     fits = one.get("of", reason.of) == reason.of and reason.starts in one.get("starts", (reason.starts,))
-    return fits and reason.kind in one["kinds"]
+    fits = fits and reason.word in one.get("words", (reason.word,)) and one.get("reason", "") in case.job.reason
+    # Where the parts of its priority are printed, they tell why.
+    told = one.get("label") == "normal" and bool(case.rows("sprio"))
+    return fits and reason.kind in one["kinds"] and not told
 
 
 # What ends with its terminal: srun, salloc (https://slurm.schedmd.com/salloc.html), `qsub -I`, `bsub -I`, `flux run`.
@@ -167,6 +173,20 @@ def others_end(case: WaitCase) -> str:
     if case.found.reason.kind not in ("limit-request", "config", "hold") or not ids:
         return ""
     return f"The end of {listed(ids)} changes nothing for it."
+
+
+# States whose letter is easily taken for another word, with the word that it stands for.
+LETTERS = {
+    ("flux", "D"): "DEPEND: it waits for a condition, and is not done",
+    ("flux", "S"): "SCHED: it waits for nodes",
+}
+
+
+def its_letter(case: WaitCase) -> str:
+    """What the letter of its state stands for, where the words ask about it."""
+    meant, state = LETTERS.get((case.job.scheduler, case.job.state), ""), case.job.state
+    asked = re.search(rf"(?<![\w'\u2019]){state}(?![\w'\u2019.])", spoken_lines(case.words)) if meant else None
+    return f"{state} is {meant}." if asked else ""
 
 
 def its_own_time(case: WaitCase) -> str:

@@ -24,7 +24,7 @@ from graph.waiting import (
 )
 from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_sum import limit_sum
-from graph.waiting.spoken import listed
+from graph.waiting.spoken import listed, time_to_end
 from knowledge.data_file import read_facts
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.records import Scheduler
@@ -137,7 +137,7 @@ def notes_of(case: WaitCase) -> list[WaitingNote]:
     judged = replace(case, found=replace(case.found, reason=replace(reason, kind=kind, starts=starts)))
     order = good_answers().parts.get(kind, ())
     notes.sort(key=lambda note: order.index(note.part) if note.part in order else len(order))
-    return [*notes, *seen([asked_in_words.answers(judged)])]
+    return [*seen([asked_in_words.answers(judged)]), *notes]  # what was asked comes first
 
 
 def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
@@ -154,7 +154,11 @@ def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
         return (Fact("planned", eta),)
     if note.part == "parents" and (found := parents_seen.parents_of(case, parents_seen.depends_told(case))):
         states = {one.id: one.job.reason.replace("None", "") or one.job.state for one in found if one.job}
-        names = [f"{one.id} ({states[one.id]})" if states.get(one.id) else one.id for one in found]
+        left = {one.id: time_to_end(one.job) for one in found if one.job and one.job.phase == "running"}
+        ends = {name: f", ≤ {spoken_time(most)}" for name, most in left.items() if most is not None}
+        names = [
+            f"{one.id} ({states[one.id]}{ends.get(one.id, '')})" if states.get(one.id) else one.id for one in found
+        ]
         wanted = {one.wanted for one in found if one.wanted != "unknown"}
         parts = ((f"to-{next(iter(wanted))}", ""),) if len(wanted) == 1 else ()
         return (Fact("waits-for", ", ".join(dict.fromkeys(names)), parts),)

@@ -414,7 +414,14 @@ def comments(case: WaitCase) -> WaitingNote | None:
     said = [(name, case.job.printed(name)) for name in ("AdminComment", "SystemComment", "Comment")]
     told = [f"{name} says: “{text}”." for name, text in said if text and text != "(null)"]
     facts = tuple(Fact("comment", f"{name}: “{text}”") for name, text in said if text and text != "(null)")
-    return WaitingNote(" ".join(told), facts=facts) if told else None
+    if not told:
+        return None
+    # Staff say there what to do: nobody has to ask for it.
+    do = Step(
+        "do what it says, then write to support with the job's id, who release it; unchanged it would do the same again"
+    )
+    by_staff = case.found.reason.freed_by == "staff" and told[0].startswith("AdminComment")
+    return WaitingNote(" ".join(told), do=(do,) if by_staff else (), facts=facts, only=by_staff)
 
 
 def since(case: WaitCase) -> WaitingNote | None:
@@ -501,9 +508,12 @@ def priority_parts(case: WaitCase) -> WaitingNote | None:
             used, owns = of_all.get("EffectvUsage", ""), of_all.get("NormShares", "")
             of = f" (its part of the use is {used}, its share {owns})" if used and owns else ""
             place = f"FairShare of {row['Account']} is {row['FairShare']}, where 1 is best and 0 is nothing"
-            others = [f"{name} has used {one['EffectvUsage']} of its {one['NormShares']}" for name, one in whole.items()
-                      if name != row["Account"] and one.get("EffectvUsage")]  # fmt: skip
-            beside = f" {listed(others, 3)}." if others else ""
+            others = [
+                f"that of {name} is {one['EffectvUsage']} beside a share of {one.get('NormShares')}"
+                for name, one in whole.items()
+                if name != row["Account"] and one.get("EffectvUsage")
+            ]
+            beside = f" By comparison {listed(others, 3)}." if others else ""
             parts.append(f"{place}{of}; it recovers as old use decays.{beside}")
     return WaitingNote(" ".join(parts)) if parts else None
 

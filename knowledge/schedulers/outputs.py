@@ -388,7 +388,7 @@ def read_comment(lines: Lines, at: int) -> Read:
     comment = "".join([found[found.lastindex or 1], *map(rest_of, lines[at + 1 : end])])
     # Several settings in one line, as a person writes them behind each other.
     beside = tuple(pair for pair in SETTING_BESIDE.findall(lines[at]))
-    job = pbs.settings_job(id_asked(lines[at]), (("comment", comment), *beside))
+    job = pbs.settings_job(id_asked(lines[at][: found.start()]), (("comment", comment), *beside))
     return [SchedulerOutput("pbs", "qstat -s", "jobs", at, end - 1, (job,))]
 
 

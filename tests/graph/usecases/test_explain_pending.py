@@ -60,7 +60,7 @@ def test_a_reservation_too_short_for_the_job_means_never() -> None:
     )
     answer = explain_pending(text)
     assert (answer.kind, answer.starts) == ("wait", "no")
-    assert "TimeLimit=04:00:00" in commands(answer)
+    assert "TimeLimit=03:30:00" in commands(answer)
     fits = explain_pending(text.replace("TimeLimit=08:00:00", "TimeLimit=03:00:00"))
     assert fits.starts == "yes"
 
