@@ -210,7 +210,9 @@ SCHEMAS: dict[str, Any] = {
                 only=NotRequired[bool],
             )
         ],
-        announced=list[table("Announced", kinds=list[WaitKind], line=Pattern, says=Word)],
+        announced=list[
+            table("Announced", kinds=list[WaitKind], words=NotRequired[list[Word]], line=Pattern, says=Word)
+        ],
         beside=dict[Word, Pattern],
         days=dict[StrictInt, Pattern],
         weekdays=list[Pattern],

@@ -158,10 +158,16 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
 
 
 def only_pending(case: WaitCase) -> float | None:
-    """The slots of a job of LSF that is the only one of its user that waits, by busers."""
+    """The slots of a job of LSF that is the only one shown of its user, who runs nothing, by busers.
+
+    Where nothing runs and a limit of one user still holds the job, it is the job itself that is too large.
+    """
     alone = not any(job.phase == "waiting" and job.user == case.job.user for job in case.others)
     rows = [row for row in case.rows("busers") if alone and case.job.user and row.get("USER/GROUP") == case.job.user]
-    return amount("slot", rows[0].get("PEND", "")) if len(rows) == 1 else None
+    idle = len(rows) == 1 and not any(
+        amount("slot", rows[0].get(name, "")) for name in ("RUN", "SSUSP", "USUSP", "RSV")
+    )
+    return amount("slot", rows[0].get("PEND", "")) if idle else None
 
 
 def gpus_in_all(case: WaitCase, said: Mapping[str, float]) -> float | None:

@@ -11,6 +11,7 @@ from graph.waiting.limit_sum import limit_sum
 from graph.waiting.limits_said import each_said
 from graph.waiting.limits_told import spoken_of
 from graph.waiting.spoken import listed, moment_of, spoken_date, spoken_lines
+from graph.waiting.windows_seen import ahead
 from graph.waiting.words import tables
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.reasons import find_reason
@@ -87,6 +88,8 @@ def idle_nodes(case: WaitCase) -> str:
     if reason.kind in ("limit-aggregate", *BLOCKED) or (reason.kind == "wait" and reason.of not in ("", "node")):
         return NO_HELP
     kept = reason.word in ("reservation", "dedicated-time")
+    if (window := ahead(case)) and window[1] < 0 and (kept or reason.kind == "node"):
+        return "Idle nodes are no sign of a fault: what goes on now keeps them."
     if kept or (reason.kind == "node" and reason.starts == "yes"):
         return "Idle nodes are no sign of a fault: the job has to fit on them until what keeps them begins."
     if reason.kind != "wait" or reason.of != "node" or case.rows("sinfo", "pbsnodes", "scontrol show node"):

@@ -229,11 +229,12 @@ def queues(case: WaitCase) -> dict[str, str]:
             "Open:Active"
         )
         shut = shut or (row.get("State") or "E R") != "E R"
-        each = amount("slot", row.get("JL/U", ""))  # what one user may have there
-        if slots and (each is None or each < slots):
+        each = amount("slot", row.get("JL/U", ""))  # what one user may have there; `-` is no limit
+        if slots and ("JL/U" not in row or (each is not None and each < slots)):
             continue
         if name in ("", case.job.queue) or shut or (most and case.job.limit and most < case.job.limit):
             continue
         found[name] = f"queue {name} is open" + (f" and takes up to {spoken_time(most)}" if most else "")
-        found[name] += f" and lets one user have {each:g} slots" if slots and each else ""
+        allowed = f"lets one user have {each:g} slots" if each else "sets no limit of slots for one user"
+        found[name] += f" (if you may use it) and {allowed}" if slots else ""
     return found

@@ -155,9 +155,9 @@ def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
     if note.part == "parents" and (found := parents_seen.parents_of(case, parents_seen.depends_told(case))):
         states = {one.id: one.job.reason.replace("None", "") or one.job.state for one in found if one.job}
         left = {one.id: time_to_end(one.job) for one in found if one.job and one.job.phase == "running"}
-        ends = {name: f", ≤ {spoken_time(most)}" for name, most in left.items() if most is not None}
+        until_end = {name: f", ≤ {spoken_time(most)}" for name, most in left.items() if most is not None}
         names = [
-            f"{one.id} ({states[one.id]}{ends.get(one.id, '')})" if states.get(one.id) else one.id for one in found
+            f"{one.id} ({states[one.id]}{until_end.get(one.id, '')})" if states.get(one.id) else one.id for one in found
         ]
         wanted = {one.wanted for one in found if one.wanted != "unknown"}
         parts = ((f"to-{next(iter(wanted))}", ""),) if len(wanted) == 1 else ()

@@ -256,7 +256,9 @@ def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
             yield LimitSeen("slot", most, "user", running)
     if most := amount("", case.found.named.get("max", "")):
         name = re.escape(case.found.named.get("name", "no name"))
-        in_use = re.search(rf"(?m)^[^\S\n]*{name}\s.*?(\d+(?:\.\d+)?)/{most:g}[^\S\n]*$", case.text)  # of blimits
+        in_use = re.search(
+            rf"(?m)^[^\S\n]*{name}\s.*?(\d{{1,9}}(?:\.\d{{1,6}})?)/{most:g}[^\S\n]*$", case.text
+        )  # of blimits
         used = float(in_use[1]) if in_use else None
         yield LimitSeen(resource_of(case.found.named["res"]), most, "user", used)
 

@@ -347,8 +347,9 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
 
 def minutes_meant(case: WaitCase, asked: float) -> float | None:
     """The time that was meant, in seconds, where the person speaks of as many minutes as it asks for hours."""
-    hours = f"{asked / 3600:g}"
-    return asked / 60 if re.search(rf"(?i)(?<![\d.:]){re.escape(hours)}[ -]?min", spoken_lines(case.words)) else None
+    number, said = re.escape(f"{asked / 3600:g}"), spoken_lines(case.words)
+    minutes, hours = (re.search(rf"(?i)(?<![\d.:]){number}[ -]?{unit}", said) for unit in ("min", r"h(?:ours?|rs?)?\b"))
+    return asked / 60 if minutes and not hours else None
 
 
 def as_said(case: WaitCase, of: str, value: float, spoken: Callable[[str, float], str] = spoken_amount) -> str:

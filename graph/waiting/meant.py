@@ -198,9 +198,9 @@ ANOTHERS = re.compile(
 
 # What lists the jobs of whoever runs it (bjobs and flux do so by themselves; `-u`, `-A` and `-a` name others).
 OWN_LIST = re.compile(
-    r"\bsqueue\b[^|\n]*(?:--me\b|(?:-u|--user)[= ]*\"?\$\{?(?:USER|LOGNAME)\b)|"
-    r"\bqstat\b[^|\n]*-\w*u[= ]*\"?\$\{?USER\b|"
-    r"\bbjobs\b(?![^|\n]*-u)|\bflux jobs\b(?![^|\n]* -\w*[Au])"
+    r"\bsqueue\b[^|\n]{0,300}(?:--me\b|(?:-u|--user)[= ]*\"?\$\{?(?:USER|LOGNAME)\b)|"
+    r"\bqstat\b[^|\n]{0,300}-\w*u[= ]*\"?\$\{?USER\b|"
+    r"\bbjobs\b(?![^|\n]{0,300}-u)|\bflux jobs\b(?![^|\n]{0,300} -\w*[Au])"
 )
 
 

@@ -38,10 +38,11 @@ def told(row: Mapping[str, Any], line: str) -> WaitingNote:
 def announced(case: WaitCase) -> WaitingNote | None:
     """What the person pasted or tells of an announcement, a page or a rule of the site, word for word."""
     for row in tables()["announced"]:
-        if case.found.reason.kind not in row["kinds"]:
+        reason = case.found.reason
+        if reason.kind not in row["kinds"] or reason.word not in row.get("words", (reason.word,)):
             continue
         for line in case.words.splitlines():
-            if len(line) < 3 * LONGEST and re.search(row["line"], line):
+            if len(line) < 3 * LONGEST and "?" not in line and re.search(row["line"], line):
                 quoted = line.strip().strip("()- ")
                 return WaitingNote(row["says"].replace("LINE", f"“{quoted}”"))
     return None

@@ -93,7 +93,7 @@ def depends_told(case: WaitCase) -> str:
     """The condition as the scheduler prints it, else as the person gave it to the submission."""
     if printed := condition_of(case.job):
         return printed
-    if of_lsf := re.search(r"Dependency condition of job <[^>]+> is not satisfied: *(.+)", case.text):
+    if of_lsf := re.search(r"Dependency condition of job <[^>\n]{1,40}> is not satisfied: *(.+)", case.text):
         return of_lsf[1].strip()
     said = (found[1] for found in CONDITION_GIVEN.finditer(case.text))
     return next((one for one in said if parent_ids(one) or "singleton" in one), "")
@@ -152,7 +152,7 @@ def told_by_lsf(case: WaitCase) -> dict[str, QueuedJob]:
 
 def exit_in_history(case: WaitCase, name: str) -> str:
     """The exit code below a `bhist` of that job."""
-    asked = re.search(rf"(?m)^.*\bbhist\b.*\b{re.escape(name)}\b.*$", case.text)
+    asked = re.search(rf"(?m)^.{{0,200}}\bbhist\b.{{0,200}}\b{re.escape(name)}\b", case.text)
     found = re.compile(r"Exited with exit code (\d+)").search(case.text, asked.end()) if asked else None
     return found[1] if found else ""
 
@@ -284,8 +284,9 @@ def behind_a_hold(case: WaitCase, waits: str, blocked: Sequence[Parent], fill: M
         why = reason_of(job)
         values = known_values(job, why.named)
         state = "is itself held" if held else "can itself never start as it is"
-        behind = f"{one.id} waits in turn, at the head of that chain stands {job.id}, and " if one.root else ""
-        told.append(f"{behind}{job.id} {state} (`{job.reason.split(',')[0]}`): {filled(why.reason.says, values)}")
+        behind = f"{one.id} waits in turn, and at the head of that chain stands {job.id}, which" if one.root else job.id
+        said = "" if one.root else f": {filled(why.reason.says, values)}"
+        told.append(f"{behind} {state} (`{job.reason.split(',')[0]}`){said}")
         theirs = job.user if job.user and case.job.user and not alike(job.user, case.job.user) else ""
         if theirs:
             do.append(Step(f"{job.id} is a job of {theirs}: only {theirs} or staff can change it, ask there"))

@@ -112,6 +112,8 @@ def routed(case: WaitCase) -> WaitingNote | None:
            for name in shown for one in against[name]]  # fmt: skip
     size = listed([spoken_amount(of, value) for of, value in asked.items() if of in ("node", "time")])
     rest = [name for name in names if name not in shown]
+    # A queue that is not shown may take a longer or larger job, but none below the least of the first.
+    sure = not rest or all(any(one.counts == "minimum" for one in against[name]) for name in shown)
     open_ones = f" What {listed(rest)} {'takes' if len(rest) == 1 else 'take'} is not shown." if rest else ""
     least = {one.of: one.most for name in shown for one in against[name] if one.counts == "minimum"}
     move = "move it to a queue that takes such a job (`qstat -Qf` lists their limits)"
@@ -122,7 +124,7 @@ def routed(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(
         f"{says} It asks for {size}, and {listed(why)}.{open_ones}",
         instead="it stands in a routing queue, and no queue that is shown behind that takes it, so it stays there",
-        kind="limit-request", starts="no", do=do, only=True, sure=True,
+        kind="limit-request" if sure else None, starts="no" if sure else "depends", do=do, only=True, sure=sure,
     )  # fmt: skip
 
 

@@ -22,12 +22,14 @@ class Window:
     job: str = ""
     """The waiting job for which nodes are kept; empty: a reservation."""
     what: str = "It begins"
+    active: bool = False
+    """Whether it is shown as going on."""
 
 
 # The hours of one day, as LSF's time windows have them.
 HOURS = re.compile(r"(\d?\d):(\d\d)-(\d?\d):(\d\d)")
 # `brsvs`: month/day/hour/minute at both ends of a reservation.
-LSF_WINDOW = re.compile(r"(?m)^\S+ +(?:sys|user|group)\b.*?\b(\d+)/(\d+)/(\d+)/(\d+)-(\d+)/(\d+)/(\d+)/(\d+)")
+LSF_WINDOW = re.compile(r"(?m)^\S+ +sys\b.*?\b(\d+)/(\d+)/(\d+)/(\d+)-(\d+)/(\d+)/(\d+)/(\d+)")
 PBS_WINDOW = re.compile(r"(?m)^[^\S\n]*reserve_(start|end) = (\S.*?)[^\S\n]*$")
 
 
@@ -36,7 +38,7 @@ def windows(case: WaitCase) -> Iterator[Window]:
     for row in case.rows("scontrol show reservation"):
         name, flags = row.get("ReservationName", ""), row.get("Flags", "")
         if ("MAINT" in flags or "aint" in name) and (begins := moment_of(row.get("StartTime", ""))):
-            yield Window(begins, moment_of(row.get("EndTime", "")))
+            yield Window(begins, moment_of(row.get("EndTime", "")), active=row.get("State") == "ACTIVE")
     for first, second in pairwise(PBS_WINDOW.findall(case.text)):
         begins = moment_of(first[1])
         if begins and (first[0], second[0]) == ("start", "end"):
@@ -59,7 +61,7 @@ def ahead(case: WaitCase) -> tuple[Window, float] | None:
     found = []
     for window in windows(case):
         now = now_before(window.begins, case)
-        left = (window.begins - now).total_seconds() if now else 0.0
+        left = (window.begins - now).total_seconds() if now else -1.0 if window.active else 0.0
         if not (now and window.ends and now >= window.ends):
             found.append((window, left))
     return min(found, key=lambda pair: pair[0].begins, default=None)

@@ -83,7 +83,7 @@ FLUX = (
         (ORDER, "1 job stands before it by priority (9001 of arne with 81200); its own is 61234"),
         (CHAIN, "63 can itself never start"),
         (PBS_QUEUE, "The limit is 10 jobs"),
-        (LSF_QUEUE, "the limit is 128, of which 128 are in use"),
+        (LSF_QUEUE, "The limit is 128 slots, of which 128 are in use"),
         (LSF_QUEUE, "in the queue since Nov 22 06:10"),
         (FLUX, "2 nodes of batch are idle, fewer than the 4"),
     ],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from graph.usecases.explain_pending import explain_pending
@@ -189,3 +192,139 @@ def test_in_another_language_the_reason_is_told_too(text: str, said: str, never:
     assert said in told, told
     assert never not in told, told
     assert told.count("In der Queue lassen") < 2
+
+
+# Whole messages of four schedulers: class, whether it starts by itself, and what has to be said and may not be.
+FIGURES = [
+    json.loads(row) for row in Path(__file__).with_name("pasted_figures.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("figures", FIGURES, ids=[one["id"] for one in FIGURES])
+def test_pasted_figures_settle_the_verdict(figures: dict[str, object]) -> None:
+    answer = explain_pending(str(figures["text"]))
+    told = (
+        f"{' '.join(answer.says)} {' '.join(f'{step.text} {step.command}' for step in (*answer.look, *answer.change))}"
+    )
+    assert (answer.kind, answer.starts) == (figures["class"], figures["starts"]), told
+    said, unsaid = figures["said"], figures["unsaid"]
+    assert isinstance(said, list) and isinstance(unsaid, list)
+    assert [one for one in said if one.lower() not in told.lower()] == [], told
+    assert [one for one in unsaid if one.lower() in told.lower()] == [], told
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "never"),
+    [
+        pytest.param(
+            "JobId=31 JobName=a\n   JobState=PENDING Reason=Resources Dependency=(null)\n   NumNodes=3-3 NumCPUs=9\n"
+            "   Switches=1@12:00:00\n$ sinfo -p std -t idle\nPARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+            "std up 1:00:00 4 idle n[1-2,11-12]\n$ scontrol show topology\n"
+            "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-9]\nSwitchName=s2 Level=0 LinkSpeed=1 Nodes=n[10-19]\n",
+            ["3 nodes below 1 switch", "2 below s1 and 2 below s2", "12 h"],
+            ["do not have what this one asks for", "Partition=std"],
+            id="one switch",
+        ),
+        pytest.param(
+            f"#SBATCH -w n7\n{HEAD} 32 gpu a ada PD 0:00 1 (Resources)\nNodeName=n7 Arch=x86_64 CoresPerSocket=32\n"
+            "   CPUAlloc=8 CPUEfctv=64 CPUTot=64 CPULoad=1\n   Gres=gpu:h100:4\n   RealMemory=400000 AllocMem=300000\n"
+            "   State=MIXED ThreadsPerCore=1\n   Partitions=gpu\n   AllocTRES=cpu=8,mem=300000M,gres/gpu=1\n"
+            "#SBATCH --gres=gpu:1\n#SBATCH --mem=200G\n",
+            ["102.3 GB short", "3 of 4 GPUs free", "the share that goes with 1 of a node's 4 GPUs"],
+            [],
+            id="room on the named node",
+        ),
+        pytest.param(
+            " Resource (ngpus_physical) limit defined on user group has been reached "
+            "(Resource: ngpus_physical, Limit Name: lab, Limit Value: 16);\n$ blimits -w -n lab\n"
+            "    NAME  USERS  SLOTS  JOBS  ngpus_physical\n"
+            "    lab   ug     -      -     12/16\nbsub -n 1 -gpu num=6\n",
+            ["16, of which 12 are in use, so 4 are left, 2 short"],
+            ["never starts"],
+            id="blimits",
+        ),
+        pytest.param(
+            "$ flux jobs -a\n       JOBID QUEUE    USER     NAME       ST NTASKS NNODES     TIME INFO\n"
+            "   f9aLr2xxD small    ana      t           F     64      9        - \n$ flux job eventlog -H f9aLr2xxD\n"
+            '[  +0.05] exception type="alloc" severity=0 note="alloc denied due to type=\\"unsatisfiable\\""\n'
+            "$ flux resource list -q small\n     STATE QUEUE      NNODES   NCORES    NGPUS NODELIST\n"
+            "      free small          3      192        8 t[1-3]\n allocated small          1        0        0 t4\n"
+            "      down small          0        0        0 \n",
+            ["It asks for 9 nodes, and the queue small has 4"],
+            [],
+            id="nodes of the queue",
+        ),
+        pytest.param(
+            "$ flux jobs\n       JOBID QUEUE    USER     NAME       ST NTASKS NNODES     TIME INFO\n"
+            "   f5TuKKnw9 big      ana      two         D      1      1      30m depends:after-success=f5TuJ1aaR\n"
+            "   f5TuJ1aaR big      ana      one         R     12      3     1.5h t[1-3]\n"
+            "$ flux jobs -no '{id} {t_remaining!F}' f5TuJ1aaR ; date +%H:%M\nf5TuJ1aaR 0.5h\n09:10\n",
+            ["f5TuKKnw9 (two)", "for 30 min at most (until about 09:40)"],
+            ["f5TuJ1aaR (one)"],
+            id="the one that waits, not the one that a command looks at",
+        ),
+        pytest.param(
+            "srun: Job 812 step creation temporarily disabled, retrying (Requested nodes are busy)\n\n"
+            f"{HEAD} 812 gpu bash ada R 5:00 1 n1\n",
+            ["what waits is this step", "without another `srun`"],
+            ["slurm-812.out"],
+            id="a step waits",
+        ),
+        pytest.param(
+            "JobId=33 JobName=a\n   JobState=PENDING Reason=BeginTime Dependency=(null)\n   Requeue=1 Restarts=2\n"
+            "   SubmitTime=2026-10-02T09:00:00 EligibleTime=2026-10-03T09:02:00\n\n"
+            "$ sacct -D -X -j 33 -o JobID,State,Start,End\n"
+            "JobID             State               Start                 End \n"
+            "------------ ---------- ------------------- ------------------- \n"
+            "33            PREEMPTED 2026-10-02T09:10:00 2026-10-02T11:00:00 \n"
+            "33            PREEMPTED 2026-10-02T20:10:00 2026-10-03T09:00:05 \n"
+            "33              PENDING 2026-10-03T09:02:00             Unknown \n",
+            [
+                "2 times: the last run",
+                "3 October 2026 09:00",
+                "`--begin` has nothing to do with it",
+                "handed in 2 October",
+            ],
+            ["StartTime=now", "11:00"],
+            id="the last of several runs",
+        ),
+        pytest.param(
+            "#SBATCH --begin=07:30\nJobId=34 JobName=a\n   JobState=PENDING Reason=BeginTime Dependency=(null)\n"
+            "   Requeue=1 Restarts=0\n   SubmitTime=2026-10-02T07:31:00 EligibleTime=2026-10-03T07:30:00\n",
+            ["`--begin=07:30` had passed when it was handed in (07:31:00)"],
+            [],
+            id="a begin that was over",
+        ),
+        pytest.param(
+            "4 days left, is that the budget?\nGrpTRESRunMins=cpu=60000(54000)   (account x)\n"
+            "3 jobs of it, 100 cores each\nmine: 9912, 200 cores, TimeLimit=01:00:00, AssocGrpCPURunMinutesLimit\n",
+            ["It is not the budget", "300 minutes in each minute", "20 min until it fits"],
+            [],
+            id="run minutes in words",
+        ),
+        pytest.param(
+            "Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare \n"
+            "-------------------- ---------- ---------- ----------- ----------- ------------- ---------- \n"
+            "lab                                     1    0.100000        9999      0.700000   0.020000 \n"
+            " lab                        ana         1    0.500000        5555      0.550000   0.020000 \n"
+            "squeue -j 35 -o '%i %T %r'\nJOBID STATE REASON\n35 PENDING Priority\n",
+            ["its part of the use is 0.700000, its share 0.100000"],
+            ["0.550000"],
+            id="the account's own share",
+        ),
+        pytest.param(
+            "It won't fit\nMaxMemPerLimit with --mem=300G\n$ scontrol show partition few\n"
+            "PartitionName=few\n   MaxNodes=9 MaxTime=1-00:00:00 MinNodes=0 MaxMemPerNode=100000\n"
+            "   State=UP TotalNodes=9\n"
+            "$ sinfo -p few,full,tiny -o '%P %m %D %l'\nPARTITION MEMORY NODES TIMELIMIT\nfew 400000 9 1-00:00:00\n"
+            "full 400000 9 1-00:00:00\ntiny 200000 9 1-00:00:00\n",
+            ["Partition=full"],
+            ["partition few (", "tiny"],
+            id="a partition with the memory",
+        ),
+    ],
+)
+def test_what_stands_there_is_laid_beside_the_request(text: str, said: list[str], never: list[str]) -> None:
+    told = whole(text)
+    assert [one for one in said if one not in told] == [], told
+    assert [one for one in never if one in told] == [], told
