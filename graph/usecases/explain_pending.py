@@ -132,7 +132,8 @@ def told_in_a_row(meant: Sequence[QueuedJob], words: str) -> QueuedJob | None:
     return None
 
 
-RUN_LIMIT = re.compile(r"\bRUNLIMIT\s+(\d+(?:\.\d+)?) min")
+# Below `bjobs`: `bqueues -l` prints that of the queue under the same word.
+RUN_LIMIT = re.compile(r"\bbjobs [^\n]{0,200}\n\s*RUNLIMIT\s+(\d+(?:\.\d+)?) min")
 
 
 def with_run_limit(job: QueuedJob, text: str) -> QueuedJob:

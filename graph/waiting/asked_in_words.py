@@ -196,4 +196,8 @@ def its_own_time(case: WaitCase) -> str:
     """The time that it asks for, taken for the time that it waits (a column of Flux)."""
     asked = case.job.printed("TIME")
     waits = case.job.scheduler == "flux" and case.job.phase == "waiting" and len(asked) > 1
-    return f"{asked} is the time that it asks for, not how long it waits." if waits and asked in case.words else ""
+    return (
+        f"{asked} is the time that it asks for, not how long it waits."
+        if waits and (asked in case.words or HOW_LONG.search(spoken_lines(case.words)))
+        else ""
+    )

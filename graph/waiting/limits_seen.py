@@ -268,8 +268,15 @@ def going_on(case: WaitCase, begins: Beginning) -> WaitingNote:
         instead="a maintenance is going on now; it keeps its place in the queue and starts after that",
         do=(Step("nothing; whether the end has been moved is told there and on the site's status page", look),),
         only=True,
-        facts=(Fact("maintenance", begins.words.replace(" and ends ", " - ")),),
+        facts=(Fact("maintenance", spoken_when(case)), Fact("goes-on")),
     )
+
+
+def spoken_when(case: WaitCase) -> str:
+    """Both ends of the window that is ahead, without words."""
+    found = ahead(case)
+    ends = (found[0].begins, found[0].ends) if found else ()
+    return " - ".join(f"{end:%Y-%m-%d %H:%M}" for end in ends if end)
 
 
 def add_to(says: str, note: WaitingNote, facts: tuple[Fact, ...]) -> WaitingNote:

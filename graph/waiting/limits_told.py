@@ -271,19 +271,18 @@ MOST_OTHERS = 50
 
 
 def closed(case: WaitCase, limit: LimitSeen) -> WaitingNote:
-    """A limit of 0, by which staff close an account or a QOS: nothing fits below it."""
+    """A limit of 0, by which staff close an account or a QOS, or keep one resource from it: nothing fits below it."""
     place = "account" if case.found.limit and case.found.limit.set_on == "account" else "QOS"
     place = place if case.job.scheduler == "slurm" else "place"
     name, key = case.job.account if place == "account" else case.job.qos, "Account" if place == "account" else "QOS"
-    says = (
-        f"the {place} {name}".rstrip()
-        + f" allows 0 {noun_of(limit.of)}, so none of its jobs may run, whatever it asks for"
-    )
+    every = limit.of in ("jobs", "cpu", "node", "time", "billing")
+    who = "none of its jobs may run, whatever it asks for" if every else f"no job with {noun_of(limit.of)} starts there"
+    says = f"{f'the {place} {name}'.rstrip()} allows 0 {noun_of(limit.of)}, so {who}"
     other = f"scontrol update jobid=<JOBID> {key}=<OTHER_{key.upper()}>" if case.job.scheduler == "slurm" else ""
     do = Step(f"another {place} of yours, if the work belongs to it", other)
     gone = "a project that has expired or ended" if place == "account" else "it"
     why = f"That is how staff close {gone}: it has to be renewed."
-    return WaitingNote(why, instead=says, starts="no", do=(do,), only=True, sure=True)
+    return WaitingNote(why if every else "", instead=says, starts="no", do=(do,), only=True, sure=True)
 
 
 def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:

@@ -144,9 +144,8 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
 def is_printed(line: str, ids: Collection[str]) -> bool:
     """Whether it is a command, or a row that begins with a job's id and holds no word: neither asks about that job."""
     first, *rest = line.split() or [""]
-    return bool(prompted(line)) or (
-        first in ids and bool(rest) and not any(re.search(r"[^\W\d_]{2}", one) for one in rest)
-    )
+    words = any(re.search(r"[^\W\d_]{2}", one) for one in rest)
+    return bool(prompted(line)) or (first in ids and not words and bool(re.search(r"\d", " ".join(rest))))
 
 
 RIVAL = re.compile(

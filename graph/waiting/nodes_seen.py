@@ -245,7 +245,9 @@ def one_switch(case: WaitCase) -> WaitingNote | None:
     now = Step(
         "where slower links between its nodes do, change it in place", "scontrol update jobid=<JOBID> Switches=0"
     )
-    return WaitingNote(f"{says}{until}.", do=(now, more), only=bool(below and not enough))
+    held = bool(below) and not enough
+    instead = f"it waits for {number_of(case.job.nodes)} that lie below {switches}" if held else ""
+    return WaitingNote(f"{says}{until}.", do=(now, more), only=held, instead=instead)
 
 
 def too_small(case: WaitCase, are: str) -> WaitingNote | None:

@@ -341,6 +341,11 @@ def estimate(case: WaitCase) -> WaitingNote | None:
         when = "at any moment now" if eta == "now" else f"in about {spoken_eta(eta)}"
         since = "" if eta == "now" else " from when this was printed (not from its submission)"
         return WaitingNote(f"Flux plans its start {when}{since}. {ESTIMATE}")
+    if case.found.reason.word == "sched" and any(one.reason.startswith("eta:") for one in case.others):
+        return WaitingNote(
+            "It has no estimate yet: Flux makes one only for jobs that are next. A smaller or shorter one may start "
+            "before those (backfill)."
+        )
     waits = job.phase in ("waiting", "unknown") and case.found.reason.starts != "no"
     if not waits or case.found.reason.word in ("BeginTime", "Reservation"):
         return None

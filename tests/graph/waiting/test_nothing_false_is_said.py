@@ -201,3 +201,49 @@ def test_a_step_that_waits_is_told_from_its_job() -> None:
 def test_the_program_of_a_table_sets_no_language() -> None:
     text = f"{HEAD}{row('5522', '(Priority)')}$ date\nMon Nov 23 15:30:07 EST 2026\nUsers=team1 est=le State=INACTIVE\n"
     assert explain_pending(text).says[0].startswith("**5522")
+
+
+OF_QOS = (
+    "JobId=83 JobName=a\n   UserId=ada(5) GroupId=x(6) MCS_label=N/A\n   Priority=7 Nice=0 Account=x QOS=thin\n"
+    "   JobState=PENDING Reason=QOSMaxGRESPerUser Dependency=(null)\n   NumNodes=1 NumCPUs=8\n"
+    "   ReqTRES=cpu=8,mem=9G,node=1,gres/gpu=1\n$ sacctmgr -nP show qos thin format=name,maxtrespu\nthin|gres/gpu=0\n"
+)
+QUEUE_LIMIT = (
+    "$ bjobs -p 84\nJOBID      USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME\n"
+    "84         ada     PEND  night      l1                      a          Nov 22 18:44\n"
+    " Job will not finish before queue's run window is closed;\n$ bqueues -l night | egrep -A1 'RUN'\n"
+    "RUN_WINDOW:  20:00-4:00\n RUNLIMIT\n 900.0 min\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "true", "false"),
+    [
+        pytest.param(OF_QOS, "no job with GPUs starts there", "none of its jobs", id="GPUs alone are closed"),
+        pytest.param(QUEUE_LIMIT, "8 h at most", "it asks for 15 h", id="the run limit of a queue"),
+        pytest.param(
+            f"$ squeue -p gpu\n{HEAD}{row('85', '(Priority)', user='bo')}"
+            f"$ squeue --me\n{HEAD}{row('86', '(Priority)')}",
+            "86",
+            "jobid=85",
+            id="a stranger's job",
+        ),
+        pytest.param(
+            f"{HEAD}{row('87', '(ReqNodeNotAvail, Reserved for maintenance)')}$ squeue -j 87 -h -o %l\n4:00:00\n"
+            "ReservationName=m StartTime=2026-10-05T06:00:00 EndTime=2026-10-05T18:00:00 Duration=12:00:00\n"
+            "   Nodes=g[1-9] NodeCnt=9 Flags=MAINT\n   Users=root State=ACTIVE\n",
+            "a shorter time does not help",
+            "It begins",
+            id="a maintenance shown as active",
+        ),
+        pytest.param(
+            f"{HEAD}{row('88', '(InvalidAccount)')}the announcement of new projects came monday\n",
+            "not valid",
+            "announced",
+            id="an announcement of something else",
+        ),
+    ],
+)
+def test_what_only_looks_alike_is_not_told(text: str, true: str, false: str) -> None:
+    told = said(explain_pending(text))
+    assert true in told and false not in told, told
