@@ -30,7 +30,7 @@ from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, b
 from graph.reading.wishes.left import left_wishes
 from graph.reading.wishes.settling import orders_change, settle
 from graph.reading.wishes.taking import COMPLETED, TakenWishes, completed, fields_of, further_edits, take_wishes
-from graph.reading.wishes.values import SIGNAL
+from graph.reading.wishes.values import SURELY_SIGNAL
 from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
@@ -125,7 +125,7 @@ def without_empty(read: Understood, before: JobRequest) -> Understood:
 
 def with_signal_named(read: Understood, before: JobRequest, text: str) -> Understood:
     """A signal before the limit by the name that the message gives, where it gives one."""
-    signal, names = read.request.signal, {found[1].upper() for found in SIGNAL.finditer(text)}
+    signal, names = read.request.signal, {found[1].upper() for found in SURELY_SIGNAL.finditer(text)}
     if signal is None or signal == before.signal or len(names) != 1 or signal.name in names:
         return read
     return replace(read, request=replace(read.request, signal=replace(signal, name=names.pop())))

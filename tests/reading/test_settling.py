@@ -39,6 +39,7 @@ def changed(words: str) -> dict[str, Any]:
         ("the program is main.py, not train.py", {"entry": "main.py"}),
         ("8 minutes prior to the limit it should get a signal", {"signal": LimitSignal("USR1", 480)}),
         ("SIGUSR2 to the ranks 4 minutes before the end", {"signal": LimitSignal("USR2", 240)}),
+        ("a signal 4 minutes before the end, in the long term", {"signal": LimitSignal("USR1", 240)}),
         ("leave gpua007 and gpua031 out, both are broken", {"exclude_nodes": ("gpua007", "gpua031")}),
         ("run power_monitor.py beside the training", {"before": ("python power_monitor.py &",)}),
         ("start it with torchrun", {"launcher": "torchrun"}),

@@ -14,7 +14,7 @@ from graph.extraction.sentences.intents import is_question, sentences
 from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
 from graph.reading.scope import stretch_at
 from graph.reading.wishes.tagger import Span, Wishes, read_wishes
-from graph.reading.wishes.values import OWN_OPTIONS, SIGNAL, Meant, edits_of
+from graph.reading.wishes.values import OWN_OPTIONS, SIGNAL, SURELY_SIGNAL, Meant, edits_of
 from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
 
@@ -117,7 +117,7 @@ def with_arguments(text: str, spans: Sequence[Span], tagged: Sequence[Span]) -> 
 def with_signal(text: str, span: Span) -> Span:
     """A lead time with the signal's name where that stands ahead of it: `SIGUSR2 to the ranks ten minutes before`."""
     start = next((a for a, b in pieces(text) if a <= span.start < b), 0)
-    named = SIGNAL.search(text, start, span.start)
+    named = SURELY_SIGNAL.search(text, start, span.start)
     return replace(span, text=f"{named[0]} {span.text}") if named and not SIGNAL.search(span.text) else span
 
 

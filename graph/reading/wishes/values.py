@@ -47,6 +47,8 @@ VERSION = re.compile(r"v?\d[\w.+-]*")
 OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w.-]*|\+{0,2}[A-Za-z_][\w.]*(?==))(?:[= ]\s*(?P<value>\S.*))?", re.S)
 IMAGE = re.compile(r"\S*(?:[:#]\S+|\.(?:sif|sqsh|simg|toml|img|def)|/\S+)")
 SIGNAL = re.compile(r"\b(?:SIG)?(USR1|USR2|TERM|INT|HUP|CONT)\b", re.I)
+# The same outside of a tagged value, where `in the long term` is no signal.
+SURELY_SIGNAL = re.compile(r"\b(?:SIG|(?=USR))(USR1|USR2|TERM|INT|HUP|CONT)\b", re.I)
 ONE_A_NODE = re.compile(
     r"\b(?:one|1|single|ein\w*|un\w*) (?:\S+ )?(?:pro[cz]\w*|task\w*|tarea|t[âa]che|rank\w*) "
     r"(?:per|a|each|on each|pro|par|por|auf jedem) (?:n\w+|knoten)",
