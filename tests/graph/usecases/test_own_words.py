@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from graph.build import build
+from graph.checkpoints import Serializer
+from graph.context import Context
+from graph.state import State, new_turn
 from graph.usecases.edit_script import Edited, edit_script, left_open
 from graph.usecases.own_words import sent_in_a_row
 from knowledge.catalogue import catalogue
@@ -77,7 +82,7 @@ def test_small_words_and_odd_shapes_are_no_values() -> None:
 def test_cores_follow_the_gpus_by_the_machines_share() -> None:
     assert "#SBATCH --cpus-per-task=40" in new("2 GPUs", "marenostrum5")
     assert "#SBATCH --mem=200G" in new("2 GPUs, y la memoria en proporción", "marenostrum5")
-    told = edited("2 GPUs", "jean-zay" if "jean-zay" in catalogue().clusters else "marenostrum5")
+    told = edited("2 GPUs", "jean-zay")
     assert "--cpus-per-task" in " ".join((*told.says, *told.told))
 
 
@@ -145,3 +150,47 @@ def test_a_chain_is_told_and_the_script_stays(directive: str, words: str, sent: 
     told = sent_in_a_row(f"#!/bin/bash\n{directive}\npython t.py --resume latest\n", words, "job.sh")
     assert sent in told and "--resume latest" in told
     assert not sent_in_a_row(f"#!/bin/bash\n{directive}\npython t.py\n", "3 nodes and 5 hours", "job.sh")
+
+
+DELTA = """#!/bin/bash
+#SBATCH --account=bdxx-delta-gpu
+#SBATCH --partition=gpuA100x4
+#SBATCH --nodes=1
+#SBATCH --gpus-per-node=4
+#SBATCH --time=10:00:00
+module load cudatoolkit/12.8
+srun torchrun --standalone --nproc_per_node=4 t.py --epochs 10
+"""
+
+
+def talked(*texts: str) -> State:
+    """Where a conversation on the real graph stands after these messages."""
+    graph, state = build(InMemorySaver(serde=Serializer())), State()
+    for number, text in enumerate(texts, 1):
+        config = {"configurable": {"thread_id": "t"}}
+        state = graph.invoke(new_turn(number, text), config, context=Context())  # type: ignore[call-overload]
+    return state
+
+
+def told(state: State) -> str:
+    return "\n".join(str(one) for one in state["said"])
+
+
+def test_words_around_a_script_are_carried_out() -> None:
+    for text in (f"Kannst du epochs auf 12 setzen?\n\n{DELTA}", f"{DELTA}\nпоставь epochs 12"):
+        own = talked(text)["own"]
+        assert own and "--epochs 12" in own.text, text
+
+
+def test_what_no_queue_takes_is_refused_and_the_rest_is_done() -> None:
+    state = talked(DELTA, "cudatoolkit 12.9 and 500 hours please")
+    assert state["own"] and "cudatoolkit/12.9" in state["own"].text and "--time=10:00:00" in state["own"].text
+    assert "Not done" in told(state) and "nearest" in told(state)
+
+
+def test_an_order_that_nobody_reads_is_named_and_no_script_takes_its_place() -> None:
+    words = "delta: stage the tarball /work/nvme/x.tar to the local disk of each node before it starts"
+    for texts in ((f"{words}\n\n{DELTA}",), (DELTA, words)):
+        state = talked(*texts)
+        assert state["own"] and state["own"].text.strip() == DELTA.strip()
+        assert "tarball" in told(state), texts
