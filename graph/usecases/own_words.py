@@ -304,7 +304,7 @@ def change_grid(now: Edited, words: str, cluster: Cluster | None) -> Edited:
         made = put_array(now, JobArray(tuple(axes), None, at_once), cluster, "the script")
     except InputError as error:
         return replace(now, told=(*now.told, f"Not done: {error}."), placed=(*now.placed, *spans))
-    arrayed = [one[0] for one in re.finditer(rf"(?:\S+\s+)?(?:{said('all_of_them').pattern})\S*", words, re.I)]
+    arrayed = [one[0] for one in re.finditer(rf"(?:\S{{1,20}}\s+)?(?:{said('all_of_them').pattern})\S*", words, re.I)]
     return replace(with_own_logs(made), placed=(*now.placed, *spans, *arrayed, *([most[0]] if most else [])))
 
 

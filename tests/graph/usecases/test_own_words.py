@@ -177,7 +177,7 @@ def told(state: State) -> str:
 
 
 def test_words_around_a_script_are_carried_out() -> None:
-    for text in (f"Kannst du epochs auf 12 setzen?\n\n{DELTA}", f"{DELTA}\nпоставь epochs 12"):
+    for text in (f"Kannst du epochs auf 12 setzen?\n\n{DELTA}", f"{DELTA}\n把 epochs 改成 12"):
         own = talked(text)["own"]
         assert own and "--epochs 12" in own.text, text
 
