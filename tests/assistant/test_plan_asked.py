@@ -107,6 +107,20 @@ def test_a_head_of_classes_has_no_logits_over_the_words() -> None:
         ("1.4 s/step on 2 nodes, 90k steps, will it end in 24 h?", {"pace_s": 1.4, "hours": 24.0, "paces": ()}),
         ("4 Mio. core-h are granted: 7B, 100B tokens?", {"site_units": 4e6}),
         ("6 runs of a 3B on 5B tokens", {"runs": 6, "model": "3B"}),
+        # One number counts one thing: by the unit before or behind it, in any language.
+        ("3B auf 200 M Tokens, 5 Durchläufe auf 2 Knoten LUMI", {"epochs": 5, "tokens": 2e8, "nodes": 2}),
+        ("обучить 3B на 2 узлах LUMI, 1B токенов, 2 эпохи", {"epochs": 2, "nodes": 2}),
+        ("DeiT-B @224 for a global 1024 on 2 nodes of alps", {"global_batch": 1024, "sequence": 197}),
+        ("un UNet de 0,9 G de paramètres sur 2 A100", {"gpus": 2, "model": "UNet 0.9B"}),
+        ("QLoRA (r=8 su tutti i layer) di un 8B su una A100", {"site_units": None, "lora_rank": 8}),
+        ("900 GPU node-hours are granted, 1B on 50B tokens?", {"node_hours": 900.0, "gpu_hours": None}),
+        ("batch of about 1M tokens (2^20), seq 2048, grad accum?", {"global_batch": 512, "aim": "accumulation"}),
+        ("serve an 8B on one A100 with --max-model-len 8192, ok?", {"aim": "fit"}),
+        ("1.3B (24 layers, d=2048, 50k vocab) on one A100", {"model": "1.3B", "sequence": None}),
+        ("llama-2-13b-chat on one H100 behind vLLM, 12 users", {"task": "serve", "users": 12}),
+        ("40 configs with 3 seeds of bert-base on 9k labelled sentences", {"runs": 120, "samples": 9000.0}),
+        ("bert-large, eager attention, no grad ckpt, on one T4", {"attention": "eager", "recompute": "none"}),
+        ("a 7B on 1B tokens, 2 nodes of lumi, at most 24 h a job, how many jobs?", {"hours": 24.0, "per_job": True}),
     ],
 )
 def test_amounts_are_read_as_what_they_are(text: str, fields: dict[str, object]) -> None:
@@ -138,6 +152,13 @@ def test_amounts_are_read_as_what_they_are(text: str, fields: dict[str, object])
         (("7B on 4 A100 40GB?", "and with 32 layers?"), {"gpus": 4}),
         (("7B on one node of lumi, 4B tokens?", "and on the two?"), {"nodes": 2}),
         (("on 4 A100 an epoch of resnet50 takes 9 min, 60 epochs?", "20 epochs are done"), {"epochs_done": 20}),
+        (("7B with FSDP on one node of tuolumne?", "and 20B with offload on that same node?"), {"nodes": 1}),
+        (("1B on 10B tokens on one H100 node of anvil?", "only the A100 ones, how long?"),
+         {"machines": ("anvil",), "gpu": "A100"}),
+        (("13B on 2 nodes of frontier, 1B tokens?", "then in extended?"), {"queue": "extended", "nodes": 2}),
+        (("LoRA of an 8B on one node of lumi?", "zamiast LoRA pełny fine-tuning"), {"task": "train", "nodes": 1}),
+        (("30B on 2 nodes of alps?", "how many tokens in a day there? our target is 40B"),
+         {"model": "30B", "tokens": 4e10}),
     ],
 )  # fmt: skip
 def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[str, object]) -> None:
@@ -200,6 +221,42 @@ def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[st
         (("each node has 4 A100 40GB. 13B with FSDP: how many?",), "13B fits on 16 x A100 40 GB"),
         (("30B on 16 A100 80GB with ZeRO-3, offload: none. ok?",), "30B fits on 16 x A100 80 GB with ZeRO-3 ("),
         (("можно ли обучить 13B на одной H100?",), "13B does not fit on 1 x H100 80 GB"),
+        # What the usual node does not hold is said before the node that does.
+        (("Llama 3.1 8B, all weights, FSDP, 4k, on one usual Perlmutter node: ok?",), "Not surely on a usual node of"),
+        # By what the site charges, the queue that was named, and against the other card.
+        (("2 nodes of Delta: 350M on 5B tokens, how long?", "what in SU on gpuA40x4-preempt against the a100 nodes?"),
+         "In `gpuA40x4-preempt` about"),
+        (("cheapest in SU for a QLoRA of a 3B on 20M tokens on one GPU of Delta?",),
+         "`gpuA100x4-preempt` costs the least"),
+        (("pvc or h100 of Stampede3 for a 13B: which does more per SU?",), "in `h100` costs the least: 4 SU an hour"),
+        (("LoRA of a 3B, 50M tokens, Vista or Lonestar6: which one is cheaper?",), "costs the least: about 0.7 SU"),
+        # A queue that is opened on request is no answer.
+        (("3B on 30B tokens on 40 nodes of Aurora: how many hours?",), "at most 16 go there, or 256 and more"),
+        # The verdict on a queue, a limit, a budget.
+        (("13B on 1B tokens, 4 nodes of frontier: does it finish in batch?",),
+         "Not in one job of `batch` (2 h for 4 nodes)"),
+        (("13B on 1B tokens, 4 nodes of frontier: how long?", "then in extended?"), "Yes, in one job of `extended`"),
+        (("900 GPU node-hours on Perlmutter: enough for 1B on 100B tokens?",),
+         "node hours (260 to 500) of 900, that is 39%"),
+        # A clear question is answered, whatever stands beside it.
+        (("my colleague wants FSDP for a full 7B on a DeltaAI node, 96GB each. Why not DDP?",),
+         "with DDP does not fit on"),
+        (("will bert-large at 512 tokens with batch 48 a V100-32 of bridges2 run out of memory? eager attention, no ckpt",),
+         "BERT-large does not fit on"),
+        (("our own GPT-4 on 4 nodes of lumi by summer, which batch?",), "has not been published"),
+        (("sgd recipe: lr 0.2 for 512. resnet50 on 4 nodes of alps, 64 images a GPU, which lr?",), "learning rate 0.4"),
+        (("accumulation for a batch of 2M tokens (2^21), seq 4096, micro batch 4, 16 GPUs?",
+          "with TP 4? and the steps of 10B tokens?"),
+         "10 B tokens are about 4,768 steps"),
+        (("kicked out every 9 hours on delta, a save takes 2 minutes. how often? we save every 4 h",),
+         "Every 4 h is too rarely"),
+        (("a 13B checkpoint at 4 GB/s: how large, and we keep the last two",), "2 of them are 364 GB"),
+        # Nobody needs 64 GPUs for a minute's work.
+        (("bert-base on 8k labelled sentences, 3 epochs, 16 nodes of leonardo: how long?",), "far too many"),
+        (("full 20B with FSDP and cpu offload on one node of tuolumne, ok?",), "Offload wins nothing there"),
+        (("teach mistral 7b my 900 answers on one V100 16GB of bridges2, possible?",), "but it does with QLoRA"),
+        # What a number counts is not guessed.
+        (("13B with FSDP on 2 nodes of frontier, 400M tokens, 3 rounds. how many hours?",), "What *3 rounds* counts"),
     ],
 )  # fmt: skip
 def test_the_question_is_answered(turns: tuple[str, ...], told: str, say: Say) -> None:

@@ -46,9 +46,13 @@ NO_UNIT = frozenset(
 NEAR_POWER = 0.1
 # Aims whose words, beside a quota and saves, ask whether it holds them.
 OF_ROOM = (None, "fit", "hours", "saves")
+# No batch has so many tokens.
+LARGEST_BATCH = 5e8
 LENGTHS = frozenset(1 << power for power in range(9, 21))
 # A batch above it, over several GPUs, is that of all of them together.
 LARGE_BATCH = 64
+# What so many of are on each GPU.
+PER_GPU = re.compile(r"(?i)\b(?:images?|samples?|sequences?|pictures?|batch(?: of \d+)?|batch[ -]?size)\s*$")
 # `6 GPUs each`, of nodes.
 EACH = re.compile(r"(?i)\s*(?:each|apiece)\b(?!\s+\w)")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
@@ -584,6 +588,9 @@ def _gpus(draft: Draft) -> None:
 
 def own_count(draft: Draft, one: GpuWords) -> GpuWords:
     """Without a number that is another amount's: `seq 8192 A100` counts no GPUs."""
+    text = draft.utterance.text
+    if PER_GPU.search(text[: one.start]) and text[one.start : one.end].lower().startswith(("a ", "an ", "one ")):
+        return replace(one, count=None)  # `64 images a GPU` counts none
     sizes = (m for m in draft.utterance.of_kind("Quantity") if m.unit in ("sequence", *TOLD) and m.start < one.start)
     other = next((m for m in sizes if one.start < m.end < one.end), None)
     return replace(one, start=other.end, count=None) if other and one.count else one
@@ -673,6 +680,8 @@ def is_size(one: Mention) -> bool:
 
 def _tokens_name(text: str, one: Mention, number: float) -> str:
     """Which amount tokens are: of the whole, of one sequence, or of a batch."""
+    if number >= LARGEST_BATCH:
+        return "tokens"
     if matching("of_batch").search(text[: one.start]) or matching("batch_behind").match(text[one.end :]):
         return "batch_tokens"
     return "sequence" if number < FEW_TOKENS else "tokens"

@@ -9,7 +9,7 @@ import pytest
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.memory import estimate_memory, judge, states_gib, usable_gib
 from graph.planning.resources.parameters import find_model, scale_model
-from graph.planning.resources.serving import cache_bytes, estimate_serving
+from graph.planning.resources.serving import cache_bytes, estimate_serving, fewest_gpus_to_serve
 
 MODELS = ("1.3B", "Llama-3-8B", "Llama-3-70B", "Mixtral-8x7B", "ViT-L")
 GPUS = (1, 2, 4, 8, 16, 64, 256, 1024)
@@ -92,3 +92,15 @@ def test_the_cache_counts_grouped_heads() -> None:
     assert eight and seventy
     assert (cache_bytes(eight), cache_bytes(seventy)) == (131_072, 327_680)
     assert estimate_serving(seventy, 80, 1).sequences == 0 < estimate_serving(seventy, 80, 4).sequences
+
+
+def test_latent_attention_keeps_little_and_whole_nodes_split_the_layers() -> None:
+    latent, plain = find_model("DeepSeek-V3"), find_model("Llama-3.1-405B")
+    assert latent and plain
+    assert cache_bytes(latent) == 2 * 61 * 576
+    # In a tensor split each GPU holds the whole of it, so two more of them win nothing there.
+    four, eight = (estimate_serving(latent, 141, gpus, 8192, "int4").cache_each for gpus in (4, 8))
+    assert four == eight
+    # 812 GB of weights: three nodes of 4 x 96 GB hold them, two do not.
+    assert fewest_gpus_to_serve(plain, 96, 32768, "bf16", each=4) == 12
+    assert estimate_serving(plain, 96, 12, 32768, "bf16", 4).sequences == 14
