@@ -241,7 +241,7 @@ def test_a_follow_up_keeps_what_was_said(texts: tuple[str, ...], fields: dict[st
         # A clear question is answered, whatever stands beside it.
         (("my colleague wants FSDP for a full 7B on a DeltaAI node, 96GB each. Why not DDP?",),
          "with DDP does not fit on"),
-        (("will bert-large at 512 tokens with batch 48 a V100-32 of bridges2 run out of memory? eager attention, no ckpt",),
+        (("bert-large at 512 tokens, batch 48 a V100-32 of bridges2, eager attention, no ckpt: will it OOM?",),
          "BERT-large does not fit on"),
         (("our own GPT-4 on 4 nodes of lumi by summer, which batch?",), "has not been published"),
         (("sgd recipe: lr 0.2 for 512. resnet50 on 4 nodes of alps, 64 images a GPU, which lr?",), "learning rate 0.4"),
