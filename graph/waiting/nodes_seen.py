@@ -179,6 +179,13 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
         facts = (Fact("free", "0", (("asked", str(asked)),)),)
         kept = " resv means kept by a reservation: `scontrol show reservation` tells for whom and until when."
         kept = kept if counts.keys() & {"resv", "reserved"} else ""
+        away = [
+            row
+            for row in case.rows("sinfo")
+            if bare_state(row) == "idle" and not in_queue(row.get("PARTITION", case.job.queue), case)
+        ]
+        names = listed(list(dict.fromkeys(row["PARTITION"].rstrip("*") for row in away)))
+        kept += f" The idle nodes that are shown are of {names}, where it does not wait." if names else ""
         says = f"No node{of} is idle{rest}; it asks for {asked}.{partly_used(case, counts)}{kept}"
         return WaitingNote(says, facts=facts) if shown else None
     are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"

@@ -187,7 +187,6 @@ CURES = {
     "held": "release",
     "begin": "StartTime=now",
     "dependency": "Dependency=",
-    "never": "Dependency=",
     "reservation": "ReservationName=",
     "maintenance": "ReqNodeList=",
     "drained": "Partition=",
