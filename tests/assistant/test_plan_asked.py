@@ -119,6 +119,7 @@ def test_a_head_of_classes_has_no_logits_over_the_words() -> None:
         ("1.3B (24 layers, d=2048, 50k vocab) on one A100", {"model": "1.3B", "sequence": None}),
         ("llama-2-13b-chat on one H100 behind vLLM, 12 users", {"task": "serve", "users": 12}),
         ("40 configs with 3 seeds of bert-base on 9k labelled sentences", {"runs": 120, "samples": 9000.0}),
+        ("affiner un 1B sur une V100, batch effectif 32", {"global_batch": 32, "micro_batch": None}),
         ("bert-large, eager attention, no grad ckpt, on one T4", {"attention": "eager", "recompute": "none"}),
         ("a 7B on 1B tokens, 2 nodes of lumi, at most 24 h a job, how many jobs?", {"hours": 24.0, "per_job": True}),
     ],

@@ -803,7 +803,7 @@ def _settle(draft: Draft) -> None:
     if speed < 0:
         values["speed"], values["speed_each"] = -speed, True
     many = values.get("nodes") or int(values.get("gpus") or 1) > 1  # type: ignore[call-overload]
-    counted = many or values.get("aim") == "accumulation"
+    counted = many or values.get("aim") == "accumulation" or matching("batch_of_all").search(draft.utterance.text)
     if (batch := values.get("global_batch")) and not counted and "micro_batch" not in values:
         values["micro_batch"] = batch
         del values["global_batch"]
