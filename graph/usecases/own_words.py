@@ -18,6 +18,7 @@ from graph.extraction.script import read_script
 from graph.extraction.script_record import record_of
 from graph.reading.argument_edits import known_arguments
 from graph.reading.commands import spoken_words
+from graph.reading.wishes.values import number
 from graph.usecases.edit_script import (
     JOINS,
     MODULE,
@@ -68,13 +69,6 @@ OVER = (
     r"(?:\s*(?:=|:|\uff1a)\s*|\s+(?:(?:in|over|of|from|auf|aus|parmi|entre|en|tra|em|из|по)\s+)?|\s*[\u4ece\u4e3a]\s*)"
 )
 FOLDER = re.compile(r"(?<![\w./$-])(?P<name>[\w.-]+(?:/[\w.-]+)*)/(?![\w/$])")
-NUMBER_WORDS = {
-    **dict.fromkeys(("two", "zwei", "deux", "dos", "due", "duas", "dois"), 2),
-    **dict.fromkeys(("three", "drei", "trois", "tres", "tre", "três", "trzy"), 3),
-    **dict.fromkeys(("four", "vier", "quatre", "cuatro", "quattro", "quatro", "cztery"), 4),
-    **dict.fromkeys(("five", "fünf", "funf", "cinq", "cinco"), 5),
-    **{"six": 6, "sechs": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10},
-}
 SENT = (
     "`{name}` (put your file's name here) stays as it is; it is sent {count} times, each starting after the one before "
     "{when}:\n\n"
@@ -366,8 +360,7 @@ def sent_in_a_row(text: str, words: str, name: str) -> str:
     counted = said("times").search(words)
     if not counted or not said("in_a_row").search(words):
         return ""
-    number = counted["count"].lower()
-    count = NUMBER_WORDS.get(number) or (int(number) if number.isdecimal() else 0)
+    count = number(counted["count"]) or 0
     if count < 2:
         return ""
     scheduler, kind = scheduler_of(text, name), "afterok" if said("only_well").search(words) else "afterany"

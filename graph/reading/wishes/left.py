@@ -15,8 +15,8 @@ from graph.reading.coverage import SMALL
 from graph.reading.edits import FIELDS, Add, Remove, Scale, Set, apply_edits
 from graph.reading.mentions import find_mentions
 from graph.reading.scope import stretch_at
-from graph.reading.wishes.tagger import Span, Wishes, read_wishes
-from graph.reading.wishes.taking import LONGEST, MOST_LINES, ORDERS, pieces, with_targets
+from graph.reading.wishes.tagger import Span, Wishes
+from graph.reading.wishes.taking import orders_of, pieces, with_targets
 from graph.reading.wishes.values import Meant, edits_of
 from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
@@ -37,11 +37,9 @@ def left_wishes(text: str, before: JobRequest | None, request: JobRequest, left:
 
     before, request: the job before and after this message; left: what is named as left already.
     """
-    if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
-        return ()
-    stands = before is not None and before != JobRequest()
-    wishes = read_wishes(text, ("stands",) if stands else ("first",))
-    if wishes.kind != "do" or wishes.sure < ORDERS:
+    stands = before not in (None, JobRequest())
+    wishes = orders_of(text, stands)
+    if wishes is None:
         return ()
     spans = list(to_account_for(text, wishes))
     open_spans = [

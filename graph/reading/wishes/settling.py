@@ -12,7 +12,7 @@ from typing import Any
 
 from graph.reading.edits import apply_edits
 from graph.reading.wishes.tagger import Span, Wishes, read_wishes
-from graph.reading.wishes.taking import LONGEST, MOST_LINES, meant_spans
+from graph.reading.wishes.taking import LONGEST, MOST_LINES, meant_spans, orders_of
 from graph.reading.wishes.values import SINGLE, edits_of
 from knowledge.job_parts import Program
 from knowledge.types import Heard, JobRequest, Understood
@@ -32,10 +32,10 @@ BEHIND = re.compile(
 )
 
 
-def orders_change(text: str) -> bool:
-    """Whether the tagger is sure that a message orders something of the job that stands."""
-    wishes = read_wishes(text, ("stands",)) if len(text) <= LONGEST else None
-    return wishes is not None and wishes.kind == "do" and wishes.sure >= ORDERED and bool(wishes.spans)
+def orders_change(text: str, least: float = ORDERED) -> bool:
+    """Whether the tagger is so sure that a message orders something of the job that stands."""
+    wishes = orders_of(text, stands=True, least=least)
+    return wishes is not None and bool(wishes.spans)
 
 
 def settle(read: Understood, before: JobRequest, text: str) -> Understood:

@@ -20,7 +20,7 @@ from knowledge.word_lists import word_set
 
 POLITE = 0.97  # from which a question is an order that is put politely: `can the log go to ..?`
 INQUIRES = re.compile(
-    r"\W*(?:what|why|how|which|who|where|when|is|are|does|do|did|will|should|was|wie|was|warum|welche\w*|wo|wann|pourquoi"
+    r"\W*(?:what|why|how|which|who|where|when|is|are|does|do|did|will|should|wie|was|warum|welche\w*|wo|wann|pourquoi"
     r"|comment|quel\w*|est-ce|qu\S+|c[oó]mo|por qu\S+|cu[aá]l\w*|come|perch\S+|quale)\b",
     re.I,
 )
@@ -72,16 +72,24 @@ class TakenWishes:
     sizes: tuple[Edit, ...] = ()
 
 
+def orders_of(text: str, stands: bool, least: float = ORDERS) -> Wishes | None:
+    """What the tagger reads of a text that orders something; None of a paste, a question and a remark.
+
+    stands: whether there is a job that it may change; least: how sure the tagger must be that it is an order.
+    """
+    if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
+        return None
+    wishes = read_wishes(text, ("stands",) if stands else ("first",))
+    return wishes if wishes.kind == "do" and wishes.sure >= least else None
+
+
 def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collection[str]] = frozenset) -> TakenWishes:
     """What the tagger is sure of in a message.
 
     before: the job so far; ruled: the fields that the rules read something for, asked where it matters.
     """
-    if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
-        return TakenWishes((), text)
-    stands = before is not None and before != JobRequest()
-    wishes = read_wishes(text, ("stands",) if stands else ("first",))
-    if wishes.kind != "do" or wishes.sure < ORDERS:
+    wishes = orders_of(text, before not in (None, JobRequest()))
+    if wishes is None:
         return TakenWishes((), text)
     meant = meant_wishes(text, wishes, meant_spans(text, wishes), before or JobRequest())
     sizes = tuple(e for one in meant for e in one.edits if one.span.slot in COMPLETED and not isinstance(e, Remove))
@@ -106,9 +114,8 @@ def with_arguments(text: str, spans: Sequence[Span], tagged: Sequence[Span]) -> 
     for span in spans:
         if out and span.start < out[-1].end:
             continue
-        behind = (one for one in tagged if one.slot in ("arg", "args") and span.slot in COMMANDS)
-        for one in behind:
-            if one.start >= span.end and not text[span.end : one.start].strip():
+        for one in tagged if span.slot in COMMANDS else ():
+            if one.slot in ("arg", "args") and one.start >= span.end and not text[span.end : one.start].strip():
                 span = replace(span, end=one.end, text=text[span.start : one.end])
         out.append(span)
     return out
@@ -137,11 +144,9 @@ def with_members(text: str, spans: Sequence[Span]) -> list[Span]:
 
 def further_edits(text: str, before: JobRequest | None = None) -> tuple[Edit, ...]:
     """What the tagger reads of an order, for what no rule reads."""
-    if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
-        return ()
-    stands = before is not None and before != JobRequest()
-    wishes = read_wishes(text, ("stands",) if stands else ("first",))
-    if wishes.kind != "do" or wishes.sure < (SURE if stands else ORDERS):
+    stands = before not in (None, JobRequest())
+    wishes = orders_of(text, stands, SURE if stands else ORDERS)
+    if wishes is None:
         return ()
     meant = meant_wishes(text, wishes, meant_spans(text, wishes, least_of), before or JobRequest())
     left = NOT_COMPLETED | (frozenset((*OWN_OPTIONS, "framework_config")) if stands else frozenset())
@@ -152,7 +157,7 @@ def further_edits(text: str, before: JobRequest | None = None) -> tuple[Edit, ..
 
 
 def least_of(slot: str) -> float:
-    """How sure a tag of a first request must be to complete what the rules read."""
+    """How sure a tag must be to complete what the rules read."""
     if slot in COMPLETED:
         return SURE_OF_SIZE
     return {"launcher": LIKELY_LAUNCHER, "memory": SURE}.get(slot, LIKELY)
@@ -191,7 +196,7 @@ def least_of_all(slot: str) -> float:
 def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least_of_all) -> list[Span]:
     """The spans that are sure enough, outside of what is asked, told of others, of the past, or only supposed."""
     out = []
-    polite = wishes.sure >= POLITE and not INQUIRES.match(text)
+    polite = wishes.kind == "do" and wishes.sure >= POLITE and not INQUIRES.match(text)
     asked = [(a, b) for a, b in sentences(text) if is_question(text[a:b]) and not polite]
     for span in wishes.spans:
         inside = stretch_at(text, span.start)
