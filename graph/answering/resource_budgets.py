@@ -146,6 +146,8 @@ def _budget(question: ResourceQuestion, device: Device, cluster: Cluster | None)
         return None
     if charged and charged[1].lower().replace("-", " ") == f"{unit} hours":
         return there, charged[1].replace("-", " "), gpus / charged[0]
+    if unit == "node" and cluster is None and device.each == 1:
+        return None  # how many GPUs a node has is not known
     return (there, "node hours", float(device.each)) if unit == "node" else (there, f"{device.kind} hours", 1.0)
 
 

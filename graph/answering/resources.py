@@ -476,8 +476,8 @@ def runs_line(
     many = question.runs or 1
     starts = f", and {many * START_MIN / 60:,.0f} GPU hours more if each loses {START_MIN:g} min to its start"
     return (
-        f"**All {many} of them: {'; '.join(told)}**{starts}. They are independent: a job array with several runs in "
-        "each task, one on each GPU, no distributed training. Each of them:"
+        f"**All {many} of them: {'; '.join(told)}**{starts}. They are independent: a job array, and where one GPU "
+        "holds a run several of them in each task, one on each GPU. Each of them:"
     )
 
 

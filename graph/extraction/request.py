@@ -25,7 +25,7 @@ from graph.reading.frames import Framed, find_frames
 from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_change, without
-from graph.reading.scope import NAMED, wanted, without_corrected, words
+from graph.reading.scope import NAMED, stretch_at, wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from graph.reading.wishes.left import left_wishes
 from graph.reading.wishes.settling import orders_change, settle
@@ -49,6 +49,7 @@ SAID_RANGE = re.compile(r"(?<![\w-])(?P<name>[A-Za-z]\w{1,20}) (?P<low>\d{1,4})\
 LOOPED = re.compile(
     r"\bfor (?P<name>[A-Z]\w{0,20}) in (?P<values>[\w.-]{1,60}(?:(?:, (?:and )?| and )[\w.-]{1,60}){1,60})"
 )
+IS_TOLD = re.compile(r"\s+(?:is|are|was|were|ist|sind|war|waren|est|sont|[ée]tait|es|son|eran)\b", re.I)
 ARRAYED = re.compile(r"\b(?:arrays?|sweep\w*)\b", re.I)
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
@@ -248,7 +249,8 @@ def with_said_range(request: JobRequest, text: str) -> JobRequest:
     for found in SAID_RANGE.finditer(text):
         option = spelling(found["name"].lower(), known) or spelling(found["name"].lower().removesuffix("s"), known)
         values = tuple(map(str, range(int(found["low"]), int(found["high"]) + 1)))
-        if option and 2 <= len(values) <= MOST_TASKS and "?" not in text:
+        told = stretch_at(text, found.start()) or IS_TOLD.match(text, found.end())
+        if option and 2 <= len(values) <= MOST_TASKS and "?" not in text and not told:
             held = request.array or JobArray()
             axes = (*(axis for axis in held.axes if axis.option != option), ArrayAxis(option, values))
             return replace(request, array=replace(held, axes=axes, count=None))

@@ -220,7 +220,8 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
         edited = put_read(edited, words, cluster)
     edited = sources_first(mailed_at(edited, words), text, words)
     for one in denials(words):
-        edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps else edited
+        gone = content(one.text) & content(text) - content(edited.text)
+        edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps and gone else edited
     return edited if edited.text != text or edited.told else None
 
 
@@ -321,7 +322,8 @@ def with_events(mail: Mail, words: str) -> Mail:
     """The mail with the events that its sentence names, in whatever tongue."""
     from graph.usecases.own_words import said
 
-    about = [one for one in re.split(r"[;\n\u3002]|[.!?]\s", words) if "@" in one or said("mail").search(one)]
+    about = [re.sub(r"\S+@\S+", "@", one) for one in re.split(r"[;\n\u3002]|[.!?]\s", words)]
+    about = [one for one in about if "@" in one or said("mail").search(one)]
     named = tuple(event for event in MAIL_EVENTS[:3] if any(said(f"mail_{event}").search(one) for one in about))
     return replace(mail, events=(*named, *(one for one in mail.events if one == "limit"))) if named else mail
 

@@ -24,6 +24,7 @@ from graph.usecases.edit_script import (
     MODULE,
     SHORTEST,
     Edited,
+    ScriptSetting,
     bare_options,
     base,
     is_value,
@@ -50,8 +51,10 @@ CLAUSE = re.compile(
 )
 PATH = r"(?<![\w./$:~-])(?:~|\$\{?\w+\}?)?/[\w./${}%+-]*[\w}]"
 IMAGE_NAME = re.compile(
-    r"(?<![\w./$-])(?![$~/][^\s:]*:/)(?:\w+://)?[\w./${}-]*\w(?::[\w][\w.+-]*\w|\.(?:sif|sqsh|simg|img))(?![\w/])"
+    r"(?<![\w./${}~-])(?![$~/][^\s:]{0,200}:/)(?:\w{1,12}://)?[\w./${}-]{0,200}\w"
+    r"(?::[\w][\w.+-]{0,80}\w|\.(?:sif|sqsh|simg|img))(?![\w/])"
 )
+PORT = re.compile(r"[^/:]+:\d{2,5}")  # `host:8080`
 TWO_PLACES = re.compile(
     rf"(?P<host>{PATH})(?P<between>[^,;\n\u3001\u3002\uff0c]{{1,25}}?)(?P<place>(?<![\w$}}/.~-])/[\w./-]*\w)"
 )
@@ -64,9 +67,16 @@ SIDE_BY_SIDE = (
 )
 AND = r"(?:and|und|et|y|e|i|oraz|\u0438|\u548c|\u3068)"
 LISTED = rf"{MEMBER}(?:\s*[,\u3001]\s*{MEMBER})*\s*(?:[,\u3001]?\s*{AND}\s+|[,\u3001]\s*){MEMBER}"
+COUNTED = re.compile(
+    rf"\s+(?!{AND}\b|(?:in|as|for|each|with|at|over|als|en|mit|con|avec)\b)[^\W\d_]{{2,}}"
+)  # `5 seeds`
+OF_VALUES = re.compile(r"\s(?:in|over|of|from|auf|aus|parmi|entre|en|tra|em|из|по)\s", re.I)
 # Between the name of an argument and its values.
 OVER = (
     r"(?:\s*(?:=|:|\uff1a)\s*|\s+(?:(?:in|over|of|from|auf|aus|parmi|entre|en|tra|em|из|по)\s+)?|\s*[\u4ece\u4e3a]\s*)"
+)
+EACH_GPUS = re.compile(
+    r"(?i)\b\w+ gpus? (?:each|per run|for each)\b|\b(?:je|jeweils) \w+ gpus?\b|\b\w+ gpus? (?:chacun|cada)\w*"
 )
 FOLDER = re.compile(r"(?<![\w./$-])(?P<name>[\w.-]+(?:/[\w.-]+)*)/(?![\w/$])")
 SENT = (
@@ -93,12 +103,29 @@ def said(name: str) -> re.Pattern[str]:
 
 def by_script(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     """The script with what its own text explains of the words; `placed` has the words that were used."""
+    words = ordered(words)
     for change in (change_image, change_versions, change_folder, change_binds, take_named_out, join_outputs):
         try:
             now = change(now, words)
         except InputError as error:
             now = replace(now, told=(*now.told, f"Not done: {error}."))
     return change_grid(now, words, cluster)
+
+
+def ordered(words: str) -> str:
+    """The words without clauses that forbid a change or tell of what was: nothing is read in them."""
+    for start, end in clauses(words):
+        forbids = said("forbids").search(words, start, end)
+        if forbids:  # `don't put A and B in one file` goes on behind the "and"
+            end = (
+                next(
+                    (one.start() for one in re.finditer(r"[,;.!?\n\u3001\u3002\uff0c]", words[end:])), len(words) - end
+                )
+                + end
+            )
+        if forbids or said("tells").search(words, start, end):
+            words = f"{words[:start]}{' ' * (end - start)}{words[end:]}"
+    return words
 
 
 def clauses(words: str) -> list[tuple[int, int]]:
@@ -113,6 +140,8 @@ def change_image(now: Edited, words: str) -> Edited:
     for found in IMAGE_NAME.finditer(words):
         start = next(a for a, b in clauses(words) if a <= found.start() <= b)
         of_it = any(of_image(one) == of_image(found[0]) for one in held)
+        if PORT.fullmatch(found[0]):
+            continue
         if held and found[0] not in held and (of_it or said("image").search(words, start, found.start())):
             scheme = next((one.rpartition("://")[0] for one in held if "://" in one), "")
             name = (
@@ -132,19 +161,26 @@ def change_image(now: Edited, words: str) -> Edited:
 
 
 def without_parts(now: Edited, words: str) -> Edited:
-    """Of two runs side by side in one job the words, which no line gives a place: said, and nothing is set by them."""
+    """Two runs side by side in one job: written where the launch has room for them, else said with what can be done."""
+    words = ordered(words)
     for start, end in ((one.start(), one.end()) for one in re.finditer(r"[^.;\n]+", words)):
         listed = re.findall(r"(?<![\w-])(?:--)?([A-Za-z][\w-]*)[ =]\d+", words[start:end])
         twice = {name for name in listed if listed.count(name) > 1}
-        own = [one for one in settings(now.text) if one.name.lstrip("-") in twice]
+        own = [one for one in settings(now.text) if one.name.lstrip("-") in twice and are_joined(one, words[start:end])]
         if own and said("at_the_same_time").search(words, start, end) and not said("array").search(words):
             values = re.findall(rf"(?<![\w-])(?:--)?{re.escape(own[0].name.lstrip('-'))}[ =](\d+)", words[start:end])
             made = side_by_side(now, own[0].name, values)
             told = () if made else (SIDE_BY_SIDE.format(words[start:end].strip(), own[0].name),)
-            sizes = [one for one in re.findall(r"[^.;\n]+", words) if re.search(r"\bgpus?\b", one, re.I)]
+            sizes = EACH_GPUS.findall(words) if made else ()
             now = made or replace(now, told=(*now.told, *told))
-            now = replace(now, placed=(*now.placed, words[start:end].strip(), *(one.strip() for one in sizes)))
+            now = replace(now, placed=(*now.placed, words[start:end].strip(), *sizes))
     return now
+
+
+def are_joined(setting: ScriptSetting, sentence: str) -> bool:
+    """Whether a sentence joins two values of it: `seed 1 and seed 2`."""
+    one = rf"(?:--)?{re.escape(setting.name.lstrip('-'))}[ =]\d+"
+    return re.search(rf"(?<![\w-]){one}\s*(?:[,\u3001]|{AND})\s*{AND}?\s*{one}", sentence, re.I) is not None
 
 
 def side_by_side(now: Edited, option: str, values: Sequence[str]) -> Edited | None:
@@ -155,12 +191,14 @@ def side_by_side(now: Edited, option: str, values: Sequence[str]) -> Edited | No
     launch, gpus = now.text[first:last], record.gpus_per_node or 0
     start = re.match(r"(?:srun\s+(?:-\S+\s+)*)?(?=torchrun\s[^|>&]*--standalone)", launch)
     per_node = re.search(r"--nproc[_-]per[_-]node[= ](\d+)", launch)
-    if not start or not per_node or record.nodes != 1 or count < 2 or not gpus or gpus % count:
+    if not start or ">" in launch or not per_node or record.nodes != 1 or count < 2 or not gpus or gpus % count:
         return None
     each, lines = gpus // count, list[str]()
     for at, value in enumerate(values):
         run = f"{launch[: per_node.start(1)]}{each}{launch[per_node.end(1) :]}"[start.end() :]
-        run = re.sub(rf"(?<=\s){re.escape(option)}[= ]\S+", f"{option} {value}", run)
+        run, changed = re.subn(rf"(?<=\s){re.escape(option)}[= ]\S+", f"{option} {value}", run)
+        if changed != 1:
+            return None
         devices = ",".join(str(one) for one in range(at * each, (at + 1) * each))
         lines.append(f"CUDA_VISIBLE_DEVICES={devices} {run} > {option.lstrip('-')}-{value}.log 2>&1 &")
     text = "\n".join([*lines, "wait"])
@@ -189,6 +227,11 @@ def change_versions(now: Edited, words: str) -> Edited:
             re.I,
         )
         found = named.search(words)
+        others = "|".join(re.escape(base(one)) for one in loaded if one != name)
+        if found and re.search(
+            rf"(?i)\b(?:{AND}|{others or AND})\b", found[0][len(base(name)) : found.start("new") - found.start()]
+        ):
+            continue  # the number behind another name, or behind an "and"
         if found and re.match(r"\d", version) and found["new"] != version and "." in found["new"] + version:
             lines = list(MODULE.finditer(now.text))
             now = swap_module(now, lines, f"{head}/{found['new']}", name)
@@ -229,9 +272,12 @@ def change_binds(now: Edited, words: str) -> Edited:
     only = {one[0] for a, b in parts for one in re.finditer(PATH, words[a:b])}
     for one in found:
         inside = any(a <= one.start() < b for a, b in parts)
-        ends = ":ro" if one["place"] in only or inside or (parts and not only) else ""
-        now = put_binds(now, JobRequest(binds=(f"{one['host']}:{one['place']}{ends}",)))
-        now = replace(now, placed=(*now.placed, one[0], *(words[a:b].strip() for a, b in parts)))
+        named = inside or bool(only & {one["host"], one["place"]}) or (parts and not only and len(found) == 1)
+        written = words[one.end() : one.end() + 3] == ":ro"
+        now = put_binds(now, JobRequest(binds=(f"{one['host']}:{one['place']}{':ro' if named or written else ''}",)))
+        now = replace(now, placed=(*now.placed, f"{one[0]}{':ro' if written else ''}"))
+    if len(found) < 2 or only:
+        now = replace(now, placed=(*now.placed, *(words[a:b].strip() for a, b in parts)))
     return now
 
 
@@ -239,7 +285,7 @@ def take_named_out(now: Edited, words: str) -> Edited:
     """What a clause names that says of nothing else that it is to go: options of the launch, modules."""
     for start, end in clauses(words):
         clause = words[start:end]
-        if not said("removes").search(clause) or re.search(r"(?<![\w-])\d", clause):
+        if not said("removes").search(clause) or re.search(r"(?<![\w-])\d|(?i:error|fehler|erreur|warn|bug)", clause):
             continue
         before = now
         told = re.sub(r"[-_\s]+", " ", clause.lower())
@@ -258,13 +304,15 @@ def join_outputs(now: Edited, words: str) -> Edited:
     same = said("same_file").search(words) or JOINS.search(words)
     script = read_script(now.text)
     held, scheduler = script.active.get("error"), scheduler_of(now.text, "") if script.directives else ""
-    if not same or scheduler != "slurm" or held is None:
+    sentence = next(
+        (one for one in re.finditer(r"[^.;\n]+", words) if same and one.start() <= same.start() < one.end()), None
+    )
+    if not sentence or not said("outputs").search(sentence[0]) or scheduler != "slurm" or held is None:
         return now
     rows = now.text.splitlines(keepends=True)
     told = f"taken out: `{rows.pop(held.line - 1).strip()}`"
     now = replace(now, text="".join(rows), says=(*now.says, f"{told}, so errors go to the output's file"))
-    start, end = next((a, b) for a, b in clauses(words) if a <= same.start() < b)
-    now = replace(now, placed=(*now.placed, words[start:end].strip(), same[0]))
+    now = replace(now, placed=(*now.placed, sentence[0].strip()))
     folder = FOLDER.search(words)
     if folder is None:
         return now
@@ -287,7 +335,13 @@ def change_grid(now: Edited, words: str, cluster: Cluster | None) -> Edited:
             rf"(?<![\w-])-{{0,2}}{called}s?{OVER}[\[({{]?(?P<values>{LISTED}|\d+\s*(?:-|\.\.+)\s*\d+)", words, re.I
         )
         values = values_of(found["values"], words) if found else ()
-        if found and len(values) > 1 and alike(values):
+        bare = found and re.fullmatch(r"[\w\s-]*\s", found[0][: found.start("values") - found.start()]) is not None
+        if (
+            found
+            and len(values) > 1
+            and alike(values)
+            and (not bare or said("array").search(words) or OF_VALUES.search(found[0]))
+        ):
             axes.append(ArrayAxis(option.rstrip("="), values))
             spans.append(found[0])
     if not axes or not said("all_of_them").search(words):
@@ -311,7 +365,9 @@ def values_of(listed: str, words: str) -> tuple[str, ...]:
     numbers = list(takewhile(NUMBER.fullmatch, parts))
     parts = numbers or [one for one in parts if one.lower() not in spoken_words("prose") or len(one) <= SHORTEST]
     after = "" if numbers else words[words.find(listed) + len(listed) :]
-    return tuple(parts[:-1] if re.match(r"\s*(?:=|:|\uff1a)|\s+(?:in|over)\s", after) else parts)
+    end = words.find(listed) + len(listed)
+    counted = numbers and listed.endswith(numbers[-1]) and COUNTED.match(words, end)
+    return tuple(parts[:-1] if counted or re.match(r"\s*(?:=|:|\uff1a)|\s+(?:in|over)\s", after) else parts)
 
 
 def alike(values: tuple[str, ...]) -> bool:
@@ -340,7 +396,10 @@ def sources_first(now: Edited, before: str, words: str) -> Edited:
 
 def mailed_at(now: Edited, words: str) -> Edited:
     """Mail at the share of the time limit that is said, which Slurm has for 50, 80 and 90 %."""
+    words = ordered(words)
     found = said("share_of_time").search(words)
+    if found and not said("of_time").search(words[max(0, found.start() - 30) : found.end() + 30]):
+        return now
     line = re.search(r"(?m)^#SBATCH --mail-type=(?P<events>\S+)", now.text)
     if found is None or line is None:
         return now
@@ -357,6 +416,7 @@ def sent_in_a_row(text: str, words: str, name: str) -> str:
 
     Raises InputError where the file asks no scheduler for anything.
     """
+    words = ordered(words)
     counted = said("times").search(words)
     if not counted or not said("in_a_row").search(words):
         return ""

@@ -165,16 +165,24 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
     if not begin or not close:
         return WaitingNote(says, named)
     may = {key: row.get(key, "(null)").replace("(null)", "") for key in ("Users", "Accounts", "Groups")}
-    kept_for = [f"{key.lower()} {names}" for key, names in may.items() if names]
     own = {"Users": case.job.user.rstrip("+"), "Accounts": case.job.account.rstrip("+"), "Groups": ""}
-    inside = [name for key, name in own.items() if name and name in may[key].split(",")]
+    leave = Step("or leave the reservation", "scontrol update jobid=<JOBID> ReservationName=")
+    # `Users=-bob`: all but these.
+    denied = [own[key] for key, names in may.items() if own[key] and f"-{own[key]}" in names.split(",")]
+    if denied:
+        do = (Step(f"ask its owner to let {listed(denied)} in", ""), leave)
+        return WaitingNote(f"{says} It leaves out {listed(denied)}.", named, starts="no", do=do, only=True)
+    may = {key: names for key, names in may.items() if names and not names.startswith("-")}
+    kept_for = [f"{key.lower()} {names}" for key, names in may.items()]
+    inside = [own[key] for key, names in may.items() if own[key] and own[key] in names.split(",")]
     says += f" {listed(inside)} may use it." if inside else ""
-    if kept_for and not any(name and name in may[key].split(",") for key, name in own.items()):
+    if inside and any(own[key] and own[key] not in names.split(",") for key, names in may.items()):
+        return WaitingNote(f"{says} It is kept for {listed(kept_for)}: its owner tells whether both have to be.", named)
+    if kept_for and not inside:
         says = f"{says} It is kept for {listed(kept_for)}: a job of anybody else never starts in it."
         # Outside of all that is named, with nothing left open.
-        if not (now and now >= close) and all(own[key] for key, names in may.items() if names):
-            leave = Step("or leave the reservation", "scontrol update jobid=<JOBID> ReservationName=")
-            who = listed([own[key] for key, names in may.items() if names])
+        if not (now and now >= close) and all(own[key] for key in may):
+            who = listed([own[key] for key in may])
             do = (Step(f"ask its owner to take {who} into it"), leave)
             return WaitingNote(f"{says} That leaves out this job, of {who}.", named, starts="no", do=do, only=True)
     if now and now >= close:
@@ -202,7 +210,7 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
             f"ask for less than {spoken_time(length)}, as it may start a little later; then it starts there by itself",
             f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(max(900.0, (length - SPARE) // 1800 * 1800))}",
         ),
-        Step("or leave the reservation", "scontrol update jobid=<JOBID> ReservationName="),
+        leave,
     )
     return WaitingNote(
         (

@@ -348,7 +348,9 @@ def minutes_meant(case: WaitCase, asked: float) -> float | None:
     """The time that was meant, in seconds, where the person speaks of as many minutes as it asks for hours."""
     number, said = re.escape(f"{asked / 3600:g}"), spoken_lines(case.words)
     minutes, hours = (re.search(rf"(?i)(?<![\d.:]){number}[ -]?{unit}", said) for unit in ("min", r"h(?:ours?|rs?)?\b"))
-    return asked / 60 if minutes and not hours else None
+    # Only what was typed so: of a limit of `1-06:00:00` nobody meant thirty minutes.
+    typed = re.search(rf"(?<![\d:-]){number}:00(?::00)?(?![\d:])", f"{case.text}\n{case.words}")
+    return asked / 60 if typed and minutes and not hours else None
 
 
 def as_said(case: WaitCase, of: str, value: float, spoken: Callable[[str, float], str] = spoken_amount) -> str:

@@ -142,7 +142,7 @@ def node_counts(case: WaitCase) -> dict[str, int]:
     found, short = dict[str, int](), too_short(case)
     for row in case.rows("sinfo", "pbsnodes", "bhosts", "flux resource list"):
         queue = row.get("PARTITION", row.get("QUEUE", "")).rstrip("*")
-        if queue in short or (queue and not in_queue(queue, case)):
+        if queue in short or row.get("AVAIL", "up") != "up" or (queue and not in_queue(queue, case)):
             continue
         state = bare_state(row) or (row.get("state") or row.get("STATUS") or "").lower().rstrip("*-")
         if state == "free" and count(row.get("njobs", "")):  # free of PBS means only that it is not full
@@ -225,7 +225,7 @@ def whole_nodes(case: WaitCase) -> WaitingNote | None:
 
 
 SWITCHES = re.compile(
-    r"(?m)\bSwitches=(?P<of>\d+)(?:@(?P<wait>[\d:-]+))?|--switches[ =](?P<asked>\d+)(?:@(?P<most>[\d:-]+))?"
+    r"(?m)\bSwitches=(?P<of>\d{1,6})\b(?:@(?P<wait>[\d:-]+))?|--switches[ =](?P<asked>\d{1,6})\b(?:@(?P<most>[\d:-]+))?"
 )
 LEAF = re.compile(r"(?m)^[^\S\n]*SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)")
 

@@ -12,6 +12,8 @@ from graph.waiting.case import WaitCase
 from graph.waiting.moments_said import now_before
 from graph.waiting.spoken import moment_of
 
+MAINTENANCE = "It begins"  # how a window is told that is one
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -21,7 +23,7 @@ class Window:
     ends: datetime | None = None
     job: str = ""
     """The waiting job for which nodes are kept; empty: a reservation."""
-    what: str = "It begins"
+    what: str = MAINTENANCE
     active: bool = False
     """Whether it is shown as going on."""
 
@@ -37,6 +39,9 @@ def windows(case: WaitCase) -> Iterator[Window]:
     """The reservations of the paste, then the jobs with a planned start for which nodes are kept."""
     for row in case.rows("scontrol show reservation"):
         name, flags = row.get("ReservationName", ""), row.get("Flags", "")
+        place = row.get("PartitionName", "").replace("(null)", "")
+        if place and case.job.queue and place not in case.job.queue.split(","):
+            continue  # it takes nodes of another partition
         if ("MAINT" in flags or "aint" in name) and (begins := moment_of(row.get("StartTime", ""))):
             yield Window(begins, moment_of(row.get("EndTime", "")), active=row.get("State") == "ACTIVE")
     for first, second in pairwise(PBS_WINDOW.findall(case.text)):
@@ -62,6 +67,7 @@ def ahead(case: WaitCase) -> tuple[Window, float] | None:
     for window in windows(case):
         now = now_before(window.begins, case)
         left = (window.begins - now).total_seconds() if now else -1.0 if window.active else 0.0
-        if not (now and window.ends and now >= window.ends):
+        others = window.what != MAINTENANCE and not window.job and left < 0  # somebody's hosts, now
+        if not others and not (now and window.ends and now >= window.ends):
             found.append((window, left))
     return min(found, key=lambda pair: pair[0].begins, default=None)

@@ -55,6 +55,18 @@ def test_a_range_over_an_argument_is_an_array_with_its_limit(words: str) -> None
     assert [axis.option for axis in array.axes] == ["--lr"] and array.at_once == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        ("lr 1..4 were tried last week, 3 hours", {}),
+        ("train.py is now main.py, also 3 hours", {"entry": "main.py", "walltime": "03:00:00"}),
+        ("also run eval.py afterwards; the job gets 8 nodes", {"nodes": 8, "then": (Program("eval.py"),)}),
+    ],
+)
+def test_what_is_told_or_said_of_the_job_stays_with_it(words: str, changes: dict[str, Any]) -> None:
+    assert {name: value for name, value in changed(words).items() if name in (*changes, "array")} == changes
+
+
 def test_wandb_alone_is_one_variable_and_all_offline_is_more() -> None:
     assert [(one.name, one.value) for one in changed("wandb offline please")["variables"]] == [
         ("WANDB_MODE", "offline")

@@ -773,7 +773,7 @@ def _settle_aim(draft: Draft) -> None:
 def _settle(draft: Draft) -> None:
     """What follows from several values together."""
     values = draft.values
-    if "pace_s" in values and not values.get("pace_gpus"):
+    if "pace_s" in values and not values.get("pace_gpus") and not values.get("pace_nodes"):
         paced = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
         values.update({name: value for name, value in paced.items() if value})
     if values.get("pace_gpus") and not (values.get("gpus") or values.get("nodes")):  # `2 min on 2 GPUs. ok with 4?`

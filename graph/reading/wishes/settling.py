@@ -32,6 +32,14 @@ BEHIND = re.compile(
 )
 
 
+# That sizes are those of the whole.
+OF_THE_JOB = re.compile(
+    r"\b(?:the|this|whole) (?:job|training|run|script)\b(?! (?:ends?|is over|has))|\b(?:der|den) job\b"
+    r"|\ble (?:job|travail)\b|\bel trabajo\b",
+    re.I,
+)
+
+
 def orders_change(text: str, least: float = ORDERED) -> bool:
     """Whether the tagger is so sure that a message orders something of the job that stands."""
     wishes = orders_of(text, stands=True, least=least)
@@ -46,7 +54,7 @@ def settle(read: Understood, before: JobRequest, text: str) -> Understood:
     if len(text) > LONGEST or text.count("\n") > MOST_LINES:
         return read
     read = without_taken_words(read, before, text, read_wishes(text, ("stands",)))
-    return with_own_sizes(with_both_programs(read, before, text), before)
+    return with_own_sizes(with_both_programs(read, before, text), before, text)
 
 
 def without_taken_words(read: Understood, was: JobRequest, text: str, wishes: Wishes) -> Understood:
@@ -78,7 +86,7 @@ def with_both_programs(read: Understood, was: JobRequest, text: str) -> Understo
     both = (
         was.entry and now.entry and now.entry != was.entry and re.search(rf"(?<![\w/]){re.escape(was.entry)}\b", text)
     )
-    if not both or not BEHIND.search(text) or not was.entry or not now.entry:
+    if not both or not was.entry or not now.entry or not BEHIND.search(sentence_of(text, now.entry)):
         return read
     sizes: dict[str, Any] = {name: getattr(was, name) for name in ("entry", "args", "argument_edits", "strategy")}
     return replace(
@@ -87,9 +95,16 @@ def with_both_programs(read: Understood, was: JobRequest, text: str) -> Understo
     )
 
 
-def with_own_sizes(read: Understood, was: JobRequest) -> Understood:
+def sentence_of(text: str, word: str) -> str:
+    """The stretch between stops and commas that a word stands in; empty where it is not said."""
+    return next((one for one in re.split(r"[;,\n\u3002]|[.!?]\s", text) if word in one), "")
+
+
+def with_own_sizes(read: Understood, was: JobRequest, text: str) -> Understood:
     """Sizes that come with a further program as that one's own, and the job's as they were."""
     now = read.request
+    if OF_THE_JOB.search(text):
+        return read
     added = [name for name in ADDED if len(getattr(now, name)) > len(getattr(was, name))]
     sized = [name for name in ("nodes", "gpus_per_node", "total_gpus") if getattr(now, name) != getattr(was, name)]
     if len(added) != 1 or not sized:

@@ -194,3 +194,39 @@ def test_an_order_that_nobody_reads_is_named_and_no_script_takes_its_place() -> 
         state = talked(*texts)
         assert state["own"] and state["own"].text.strip() == DELTA.strip()
         assert "tarball" in told(state), texts
+
+
+@pytest.mark.parametrize(
+    ("words", "stays"),
+    [
+        ("do not remove wide, set lr 2e-4", "--wide"),
+        ("n'enlève pas --wide, mets lr 2e-4", "--wide"),
+        ("don't put output and errors in the same file, lr 2e-4", "--error=seg-%j.err"),
+        ("put all metrics in one file and set seed 3", "--error=seg-%j.err"),
+        ("the image me/seg:1.3 was broken, set lr 2e-4", "docker://me/seg:1.4"),
+        ("keep gcc 13.2, lr 2e-4", "gcc/13.2"),
+        ("gcc and cuda 12.4 please", "gcc/13.2"),
+        ("fix the error of cuda and set lr 2e-4", "cuda/12.1"),
+        ("seed 20, 2 GPUs each please", "--time=08:00:00"),
+    ],
+)
+def test_what_is_forbidden_told_or_said_of_another_thing_stays(words: str, stays: str) -> None:
+    assert stays in edited(words).text and "--array" not in edited(words).text
+
+
+def test_two_values_that_nothing_joins_are_no_two_runs() -> None:
+    plain = OWN.replace("srun apptainer exec --nv --bind $WORK/code:/code docker://me/seg:1.4 \\\n    ", "")
+    found = edit_script(plain, "seed 1 was bad, use seed 2, the readers run in parallel", None)
+    assert found is None or "wait" not in found.text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("words", "binds"),
+    [
+        ("bind /w/x on /x and /w/y on /y, /w/y read only", ["/w/x:/x ", "/w/y:/y:ro"]),
+        ("bind /w/x on /x and /w/y on /y, x read only", ["/w/x:/x ", "/w/y:/y "]),
+        ("bind /w/x:/x:ro", ["/w/x:/x:ro"]),
+    ],
+)
+def test_only_what_is_said_so_is_read_only(words: str, binds: list[str]) -> None:
+    assert all(one in edited(words).text for one in binds)

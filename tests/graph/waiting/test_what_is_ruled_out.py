@@ -503,7 +503,18 @@ OLD_BLOCK = (
             RESERVED.format("eva,ada", "(null)"), "yes", ["fit into these 3 h"], ["anybody else"], id="let in"
         ),
         pytest.param(
-            RESERVED.format("eva", "edu"), "yes", ["fit into these 3 h"], ["anybody else"], id="by its account"
+            RESERVED.format("eva", "edu"),
+            "depends",
+            ["users eva and accounts edu", "whether both have to be"],
+            ["anybody else"],
+            id="by one of two",
+        ),
+        pytest.param(
+            RESERVED.format("-eva", "(null)"), "yes", ["fit into these 3 h"], ["anybody else"], id="all but eva"
+        ),
+        pytest.param(RESERVED.format("-ada", "(null)"), "no", ["It leaves out ada"], [], id="all but this one"),
+        pytest.param(
+            RESERVED.format("(null)", "edu"), "yes", ["fit into these 3 h"], ["anybody else"], id="by its account"
         ),
         pytest.param(BY_SETTINGS, "no", ["Partition=long"], ["shut"], id="partitions by their settings"),
         pytest.param(
