@@ -946,6 +946,8 @@ def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> 
     """The new module in the place of the old one, or of another version of it; else behind the last that is loaded."""
     loaded = [(line, name) for line in lines for name in line["names"].split()]
     alike = [(line, name) for line, name in loaded if base(name) == base(old or new)]
+    if new and "/" not in new and base(new) == base(old or new) and any("/" in name for _, name in alike):
+        return now  # it is loaded, in the version that it has
     alike = alike or (loaded if len(loaded) == 1 and not old else [])
     if alike:
         line, name = alike[-1]

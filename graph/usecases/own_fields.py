@@ -191,6 +191,11 @@ READ = (
 )
 
 
+# Sizes that a change may not lose without a word.
+COUNTS = ("nodes", "gpus_per_node", "walltime", "memory_gb", "cpus_per_task")
+NO_PLACE = "Not done: {} {}: the script has no place for it that is sure; give it as a patch."
+
+
 def put_read(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     """The script with what the reader of requests finds in words: each field as its own scripts get it.
 
@@ -210,10 +215,14 @@ def put_read(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     changed = [name for name in READ if getattr(heard.request, name) != getattr(before, name)]
     was, failed = now, False
     for name in changed:
+        held = now
         try:
             now = put_field(now, name, heard.request, cluster, "the script")
         except InputError:
             failed = True
+        if now is held and name in COUNTS:
+            value = getattr(heard.request, name)
+            now = replace(now, told=(*now.told, NO_PLACE.format(name.replace("_", " "), shown(value))))
     whole = now is not was and not failed and not heard.left
     return replace(now, placed=(*now.placed, words)) if whole else now
 

@@ -27,6 +27,7 @@ ELSEWHERE = word_set(
     "given was deadline priority show undo redo launcher rank_setup node_type machine strategy framework model resume "
     "comment memory precision seq_len arg_name mail nodes least_nodes"
 )
+OF_AN_ARRAY = word_set("array array_count array_at_once sweep_name sweep_value sweep_files")
 LONGEST_LIST, LEAST, SHARE_UNREAD = 400, 0.4, 0.4  # characters; sureness of a span; of the pieces
 WORD = re.compile(r"[^\W\d_][\w-]{2,}")
 SIGNS = re.compile(r"[\s=,;:]+")
@@ -66,6 +67,7 @@ def unread_pieces(text: str, wishes: Wishes, held: HeldWords) -> Iterator[str]:
     for a, b in unread:
         words = WORD.findall(text[a:b])
         open_words = [w for w in words if not (held.says(w) or w.lower() in (*COMMON, *FIELDS) or fold(w) in SMALL)]
+        open_words = [w for w in open_words if f"--{w.lower()}" not in held.text]
         new = any(not lexicon().knows(fold(word)) for word in open_words)
         if new and 1 < len(words) <= MOST_WORDS and not any(start < b and a < end for start, end in mentions):
             yield text[a:b].strip(" ()[].,;:!?")
@@ -99,6 +101,8 @@ def is_held(meant: Meant, before: JobRequest, request: JobRequest) -> bool:
     if span.sign in ("+", "~", "*", "^", "-"):
         return changed or not told
     if request.entry and request.entry in span.text:
+        return True
+    if request.array and span.slot in OF_AN_ARRAY:
         return True
     values = [e.value for e in told if isinstance(e, Set | Add) and isinstance(e.value, int | str)]
     if any(value in held.numbers or str(value).lower() in held.text for value in values):

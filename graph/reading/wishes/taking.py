@@ -14,7 +14,8 @@ from graph.extraction.sentences.intents import is_question, sentences
 from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
 from graph.reading.scope import stretch_at
 from graph.reading.wishes.tagger import Span, Wishes, read_wishes
-from graph.reading.wishes.values import OWN_OPTIONS, SIGNAL, SURELY_SIGNAL, Meant, edits_of
+from graph.reading.wishes.values import ENVIRONMENTS, OWN_OPTIONS, SIGNAL, SURELY_SIGNAL, Meant, edits_of
+from knowledge.masking_table import HIDDEN
 from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
 
@@ -24,7 +25,7 @@ INQUIRES = re.compile(
     r"|comment|quel\w*|est-ce|qu\S+|c[oó]mo|por qu\S+|cu[aá]l\w*|come|perch\S+|quale)\b",
     re.I,
 )
-LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
+LONGEST, MOST_LINES = 1500, 12  # a longer text is no wish but a paste
 SURE = 0.75  # from which a span is taken, times how sure the order is: of unseen lines 9 of 10 such are right
 ORDERS = 0.5  # probability that the whole orders something
 # Slots that the rules read as well or better on lines that the tagger had not seen, or as parts of each other.
@@ -49,7 +50,11 @@ FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint spa
 # What runs beside or behind the program, and the value of an option that it ends in.
 COMMANDS, OPTION_LAST = frozenset(("then", "beside", "after", "before")), re.compile(r"(?<!\S)--?[A-Za-z][\w-]*$")
 MEMBER = re.compile(r"\s*[,+]\s*(?P<name>[A-Za-z][\w+./-]*)\s*[,+]\s*")
-VALUE_BEHIND = re.compile(r" (?![-(])[^\s,;]*[^\s,;.:!?)]")
+CHANGES_FOLDER = re.compile(r"(?<!\S)cd (?:to |into )?$")
+VALUE_BEHIND = re.compile(
+    r" (?![-(]|(?:has|have|must|needs?|should|is|are|goes|runs?|at|as|to|in|on|before|after|when|first|and|then)\b)"
+    r"[^\s,;]*[^\s,;.:!?)]"
+)
 PIECE = re.compile(r"[,;]\s+|(?<=[^\d\s])[.!?]\s+|\n|\s(?:and|und|et|y|e|then|plus|but)\s", re.I)
 # Values that stand where another's name led to them.
 LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_name", "module_version": "module"}
@@ -122,9 +127,9 @@ def with_arguments(text: str, spans: Sequence[Span], tagged: Sequence[Span]) -> 
 
 
 def with_signal(text: str, span: Span) -> Span:
-    """A lead time with the signal's name where that stands ahead of it: `SIGUSR2 to the ranks ten minutes before`."""
-    start = next((a for a, b in pieces(text) if a <= span.start < b), 0)
-    named = SURELY_SIGNAL.search(text, start, span.start)
+    """A lead time with the signal's name, which stands in its piece: `SIGUSR2 to the ranks ten minutes before`."""
+    start, end = next(((a, b) for a, b in pieces(text) if a <= span.start < b), (0, len(text)))
+    named = SURELY_SIGNAL.search(text, start, span.start) or CAPITAL_SIGNAL.search(text, start, end)
     return replace(span, text=f"{named[0]} {span.text}") if named and not SIGNAL.search(span.text) else span
 
 
@@ -179,6 +184,10 @@ def with_whole_environment(spans: Sequence[Span]) -> list[Span]:
 
 def whole_command(text: str, span: Span) -> Span:
     """A span of a command that ends in an option, with the value behind it."""
+    if span.slot == "arg" and (at := text.find(HIDDEN, span.start)) >= 0 and not text[span.end : at].strip(" ="):
+        return replace(span, end=at + len(HIDDEN), text=text[span.start : at + len(HIDDEN)])
+    if span.slot == "before" and (cd := CHANGES_FOLDER.search(text, 0, span.start)):
+        span = replace(span, start=cd.start(), text=text[cd.start() : span.end])
     value = VALUE_BEHIND.match(text, span.end) if span.slot in COMMANDS and OPTION_LAST.search(span.text) else None
     return replace(span, end=value.end(), text=text[span.start : value.end()]) if value else span
 
@@ -206,11 +215,45 @@ def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least
         meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
         meant = meant and not (span.slot == "output" and RESULTS.search(text, 0, span.start))
         meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
+        start, end = next(((a, b) for a, b in pieces(text) if a <= span.start < b), (0, len(text)))
+        meant = meant and not (span.slot == "port" and OF_A_VIEWER.search(text, start, end))
+        target = TO.search(text, start, span.start) and "/" in text[start : span.start]
+        late = AT_THE_END.search(text, start, end) or target
+        meant = meant and not (span.slot == "stage_in" and late)
+        meant = meant and not (span.slot in ENVIRONMENTS and OF_A_CACHE.search(text, start, end))
+        meant = meant and not (span.slot == "launcher" and DENIED.search(text, start, span.start))
+        meant = meant and not (span.slot == "queue" and re.search(r"\d\s*$", text[: span.start]))
+        bracketed = text[span.end : span.end + 1] == "[" or re.search(r"\w\[$", text[: span.start])
+        meant = meant and not (bracketed and span.slot in ("queue", "array"))
+        if not span.sign and span.slot in COUNTED and MORE.match(text, span.end):
+            span = replace(span, sign="+")
         if meant and span.sure * wishes.sure >= least(span.slot):
             out.append(span)
     return out
 
 
+CAPITAL_SIGNAL = re.compile(r"\b(?:SIG)?(?:USR1|USR2|TERM|INT|HUP|CONT)\b")
+# A number that is added to what stands: `2 nodes more`.
+COUNTED = word_set("nodes gpus_per_node cpus walltime memory")
+MORE = re.compile(
+    r"(?i)\s*(?:(?!(?:and|or|und|oder|et|ou|y|e|o)\b)\w+\s+)?"
+    r"(?:more|mehr|longer|l[äa]nger|de plus|en plus|m[áa]s|in pi[ùu]|a mais|extra)\b"
+    r"(?=\s*(?:$|[,.;!?)]|please\b|bitte\b))"
+)
+# What is copied when all is done is nothing that is brought ahead of it, nor is the place that it goes to.
+AT_THE_END = re.compile(
+    r"(?i)\b(?:after|at the end|at finish|when (?:it|all|that) \w+|back|am ende|danach|nachher|zur[üu]ck|[àa] la fin"
+    r"|apr[èe]s|al final|despu[ée]s|alla fine|dopo|no fim|depois)\b"
+)
+# A folder of models or data, and no environment; a launcher that is given up.
+OF_A_CACHE = re.compile(r"(?i)\b(?:cache|hf_home|hub|hugging ?face|wandb)\b")
+DENIED = re.compile(
+    r"(?i)(?:\b(?:not|no|without|instead of|rather than|replacing|nicht|kein\w*|statt|ohne|pas|plus|sans|au lieu de"
+    r"|sin|en vez de|non|invece di|senza|n[ãa]o|sem|em vez de|niet|geen|nie)\s+|不用\s*)$"
+)
+TO = re.compile(r"(?i)\b(?:to|nach|vers|a|para|su|in|into)\s+$")
+# A port of what only looks on is none of the job's.
+OF_A_VIEWER = re.compile(r"(?i)tensorboard|jupyter|dashboard|notebook")
 # Between a folder and its place in a container: `mounted at`, `->`; no comma and no `and`, which list several folders.
 SEEN_AT = re.compile(
     r"(?!.*(?:[,;\n]|\b(?:and|und|et|plus|or)\b)).*(?:->|=>|→|:|\b(?:at|as|to|under|into|in|on|als|nach|en|sous|come)\b)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-MOST = 160  # tokens of a text that are read; what is longer is a paste
+MOST = 400  # tokens of a text that are read; what is longer is a paste
 TOKEN = re.compile(
     r"(?P<address>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
     r"|(?P<link>[a-z]{2,12}://[^\s,;)\"']*[^\s,;.)\"':!?])"

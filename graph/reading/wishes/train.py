@@ -40,7 +40,7 @@ FEWEST = 4  # times that a feature is seen, else it is left out
 DROPPED = 0.4  # share of the features that a step does not see, so that no wording decides by itself
 SHORT, JOINED = 70, 0.35  # letters of a line that is told beside another, and how many lines have one
 NEVER = -30.0  # of a transition that may not be
-MOST_FEATURES = 45_000  # of a model that are stored, the strongest
+MOST_FEATURES = 40_000  # of a model that are stored, the strongest
 FAINT = 3  # a stored weight (-127 to 127) nearer to zero is none
 # Slots whose values may stand in each other's sentences.
 SWAPPED = word_set(
@@ -83,7 +83,8 @@ def varied(lines: Sequence[AnnotatedLine]) -> Iterator[AnnotatedLine]:
     for line in lines:
         source = random.Random(line.text)
         other = _slipped(_with_values(line, values, source), source)
-        yield _joined(other, source.choice(short), source) if line.kind == "do" and source.random() < JOINED else other
+        joined = line.kind == "do" and source.random() < JOINED
+        yield _joined(other, source.choice(short or lines), source) if joined else other
 
 
 def _joined(line: AnnotatedLine, other: AnnotatedLine, source: random.Random) -> AnnotatedLine:

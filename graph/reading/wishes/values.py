@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, get_args
 
 from graph.extraction.sentences.durations import find_durations, hms
@@ -36,6 +37,8 @@ Value = Callable[[str, JobRequest], Any]
 Built = Sequence[Edit]
 
 FILE = re.compile(r"[\w.$@{}~/+%=*-]*[\w}*/%]")
+NO_COMMAND = re.compile(r"(?i)(?:to|the|a|an|my|of|on|in|for|with|it)\b")
+ALL_EVENTS = re.compile(r"(?i)\b(?:all|any|every|alle[ns]?|jede\w*|tou[st]\w*|tod[oa]s|tutt[ie])\b")
 ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 SIZE = re.compile(r"(\d+(?:[.,]\d+)?)\s*-?(g|t|m)", re.I)
 RANGE = re.compile(r"(\d{1,6})\s*(?:-|to|\.\.+|bis|until|through|a|\u2013)\s*(\d{1,6})(?:\s*%\s*(\d+))?", re.I)
@@ -46,6 +49,8 @@ MODULE = re.compile(r"[A-Za-z][\w+-]*(?:/[\w.+-]*\w)?")
 VERSION = re.compile(r"v?\d[\w.+-]*")
 OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w.-]*|\+{0,2}[A-Za-z_][\w.]*(?==))(?:[= ]\s*(?P<value>\S.*))?", re.S)
 IMAGE = re.compile(r"\S*(?:[:#]\S+|\.(?:sif|sqsh|simg|toml|img|def)|/\S+)")
+TOGETHER = re.compile(r"(?i)\b(?:combin\w*|join\w*|merg\w*|together|zusammen\w*|ensemble|juntos|insieme)\b")
+APART = re.compile(r"(?i)\b(?:separate\w*|apart|own|two|getrennt\w*|eigene\w*|s[ée]par\w*|aparte|sep)\b")
 SIGNAL = re.compile(r"\b(?:SIG)?(USR1|USR2|TERM|INT|HUP|CONT)\b", re.I)
 # The same outside of a tagged value, where `in the long term` is no signal.
 SURELY_SIGNAL = re.compile(r"\b(?:SIG|(?=USR))(USR1|USR2|TERM|INT|HUP|CONT)\b", re.I)
@@ -57,6 +62,10 @@ ONE_A_NODE = re.compile(
 WATCHES = re.compile(r"monitor|watch|meter|usage|stats|sampler|power|logger", re.I)
 PRECISIONS = {"bf": "bf16", "bfloat": "bf16", "brain": "bf16", "fp8": "fp8", "fp16": "fp16", "half": "fp16"}
 PRECISIONS |= {"float16": "fp16", "fp32": "fp32", "full": "fp32", "float32": "fp32", "single": "fp32"}
+ONE = re.compile(
+    r"(?i)(?:(?:a|an|une?|una|ein\w*|uma?|een|één|just|only)\s+)?(?:one|single|un[eao]?|sol[oa]|seule?|ein\w*|uma?|só|[úu]nic[oa]"
+    r"|één|een|enkele?|jed\w*|од\w+)(?:\s+(?:single|sol[oa]|seule?|einzig\w*|só|[úu]nic[oa]|enkele?))?"
+)
 FACTOR_WORDS = (
     (r"half|halv|h\u00e4lfte|halb|moiti\u00e9|mitad|met\u00e0|metade|dimezz|dividi\w* par 2|/ ?2", 0.5),
     (r"triple|three ?(?:times|fold)|thrice|dreifach|tripl\w*", 3.0),
@@ -76,6 +85,8 @@ def number(words: str, request: JobRequest | None = None) -> int | None:
     if not found and (grouped := re.fullmatch(r"\d{1,3}(?:[., ]\d{3})+", words.strip())):
         return int(re.sub(r"\D", "", grouped[0]))
     whole = [one for one in found if float(one).is_integer() and float(one) >= 0]
+    if not found and ONE.fullmatch(words.strip()):
+        return 1
     return int(float(whole[0])) if len(found) == len(whole) == 1 else None
 
 
@@ -137,6 +148,8 @@ def one_of(names: Sequence[str]) -> Value:
 def queue(words: str, request: JobRequest) -> str | None:
     """A queue as it is written; words about queues in general name none."""
     name = fitting(re.compile(r"[A-Za-z][\w.:@-]{0,60}"))(words, request)
+    if name and mentioned("Machine")(name, request):
+        return None
     return None if name and name.lower() in ("queue", "partition", "qos", "default", "gpu queue") else name
 
 
@@ -247,7 +260,8 @@ def _edits(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
     if slot.startswith("mail"):
         # `When it is preempted` is of no mail where none stands and none is named.
         named = sum(one.slot.startswith("mail") for one in spans) > (slot not in ("mail", "mail_to"))
-        return _mail(span, request) if named or request.mail else ()
+        told = any(one.slot in EVENTS and one.sign != "-" for one in spans)
+        return _mail(span, request, told) if named or request.mail else ()
     if slot in ENVIRONMENTS:
         return _environment(span)
     builder = OTHERS.get(slot)
@@ -261,6 +275,8 @@ def _single(span: Span, request: JobRequest) -> Built:
     if span.sign in ("+", "~", "*", "^"):
         return _relative(span, field, request)
     value = read(span.text, request)
+    if field == "account" and mentioned("Model")(span.text, request):
+        return ()  # a model's name by its look
     known = known_arguments(request) if value else []
     own = next((found for one in OWN_OPTIONS.get(span.slot, ()) if (found := spelling(one, known))), None)
     if own:
@@ -320,21 +336,25 @@ def _waits(span: Span, request: JobRequest) -> Built:
     return (Set("dependency", Dependency(made, (*kept, *jobs)), span.text),)
 
 
-def _mail(span: Span, request: JobRequest) -> Built:
-    before = request.mail
+def _mail(span: Span, request: JobRequest, told: bool) -> Built:
+    """told: whether the message names an event, so that the usual ones are not meant."""
+    before, new = request.mail, Mail(events=()) if told else Mail()
     if span.slot == "mail":
         if span.sign == "-":
             return (Remove("mail", None, span.text),)
-        return () if before else (Set("mail", Mail(), span.text),)
+        if ALL_EVENTS.search(span.text):
+            events: Any = tuple(EVENTS.values())
+            return (Set("mail", replace(before or new, events=events), span.text),)
+        return () if before else (Set("mail", new, span.text),)
     if span.slot == "mail_to":
         address = ADDRESS.search(span.text)
-        return (Set("mail", replace(before or Mail(), address=address[0]), span.text),) if address else ()
+        return (Set("mail", replace(before or new, address=address[0]), span.text),) if address else ()
     event: Any = EVENTS[span.slot]
     had = before.events if before else ()
     if span.sign == "-":
         kept = tuple(one for one in had if one != event)
         return (Set("mail", replace(before, events=kept), span.text) if kept else Remove("mail"),) if before else ()
-    return (Set("mail", replace(before or Mail(), events=(*(e for e in had if e != event), event)), span.text),)
+    return (Set("mail", replace(before or new, events=(*(e for e in had if e != event), event)), span.text),)
 
 
 def _environment(span: Span) -> Built:
@@ -357,6 +377,8 @@ def _module(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> 
         return tuple(Remove("modules", one, span.text) for one in held) or tuple(
             Add("modules_removed", one, span.text) for one in names
         )
+    versions = {one.split("/")[0] for one in request.modules if "/" in one}
+    names = [one for one in names if "/" in one or one not in versions]  # it stands, in the version that it has
     old = [one for one in request.modules for name in names if one.split("/")[0] == name.split("/")[0]]
     return (
         *(Remove("modules", one) for one in old if one not in names),
@@ -384,6 +406,10 @@ def _argument(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -
         return ()
     name, value = found["name"], (found["value"] or "").strip("\"'`") or None
     there = name in known or f"{name}=" in known
+    given = re.search(rf"(?<!\S){re.escape(name)}[= ](?!-)\S", request.args or "")
+    swept = any(one.slot == "sweep_files" for one in spans)
+    if span.sign != "-" and value is None and ((there and given) or swept):
+        return ()  # its value is told otherwise
     if span.sign == "-":
         return (Add("argument_edits", ArgumentEdit("remove", name), span.text),) if there else ()
     return (Add("argument_edits", ArgumentEdit("set" if there else "add", name, value), span.text),)
@@ -403,7 +429,8 @@ def _named_argument(span: Span, spans: Sequence[Span], at: int, request: JobRequ
     if beside[0].sign == "*" or not re.fullmatch(r"\S+", value):
         return ()
     spoken = number(value) if value.isalpha() else None
-    edit = ArgumentEdit("set" if written else "add", written or new_name(said, known), str(spoken or value))
+    name = written or (said if said.startswith("-") else new_name(said, known))
+    edit = ArgumentEdit("set" if written else "add", name, str(spoken or value))
     return (Add("argument_edits", edit, span.text),)
 
 
@@ -445,6 +472,21 @@ def _sweep(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
     return (Set("array", JobArray(axes, None, before.at_once), span.text),)
 
 
+def is_bare(span: Span) -> bool:
+    """Whether a span is an option without a value."""
+    return span.slot == "arg" and re.fullmatch(r"--?[A-Za-z][\w-]*", span.text) is not None
+
+
+def _sweep_files(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
+    """A task a file: by the option that is tagged beside it, else the file alone."""
+    pattern = span.text.strip("\"'`")
+    name = next((one.text.strip("`'\"") for one in spans if one.slot == "sweep_name" or is_bare(one)), "")
+    if not re.search(r"[*?\[]", pattern) or (name and not name.startswith("-")):
+        return ()
+    before = request.array or JobArray()
+    return (Set("array", JobArray((ArrayAxis(name, (pattern,)),), None, before.at_once), span.text),)
+
+
 def _signal(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
     if span.sign == "-":
         return (Remove("signal", None, span.text),) if request.signal else ()
@@ -467,10 +509,34 @@ def _output(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> 
     return (Set("output", f"{name.rstrip('/')}/%x-%j.out" if folder else name, span.text),)
 
 
+def _joined_output(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
+    """Both outputs in one file, as they are where no other is named, or errors in one of their own."""
+    held = [one for one in request.extra_directives if one.startswith(("--error=", "-e "))]
+    apart = (span.sign == "-" or APART.search(span.text)) and not TOGETHER.search(span.text)
+    if not apart:
+        return tuple(Remove("extra_directives", one, span.text) for one in held)
+    if held or not request.output:
+        return ()
+    name = re.sub(r"\.(?:out|log|txt)$", "", request.output)
+    return (Add("extra_directives", f"--error={name}.err", span.text),)
+
+
+def _copy_out(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
+    """A path that is copied to another one when the program has ended."""
+    ahead = sum(1 for _ in takewhile(lambda one: one.slot == "copy_out", reversed(spans[:at])))
+    beside = spans[at + 1] if at + 1 < len(spans) and ahead % 2 == 0 else None  # a second one is where it goes to
+    paths = [one.text.strip("\"'`") for one in (span, beside) if one and one.slot == "copy_out"]
+    plain = [one for one in paths if FILE.fullmatch(one) and re.search(r"[/.$*]", one)]
+    if len(plain) != 2 or span.sign == "-" or "/" not in plain[1]:
+        return ()
+    command = f"mkdir -p {plain[1]} && cp -r {plain[0]} {plain[1]}"
+    return (Add("after", command, span.text),) if command not in request.after else ()
+
+
 def _extra(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
     """A directive word for word."""
     written = re.sub(r"^#\s?(?:SBATCH|PBS|BSUB|flux:)\s*", "", span.text.strip("\"'`")).strip()
-    if not re.match(r"-", written):
+    if not re.match(r"-", written) or "\n" in written:
         return ()
     if span.sign == "-":
         return (Remove("extra_directives", written, span.text),) if written in request.extra_directives else ()
@@ -479,7 +545,9 @@ def _extra(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
 
 def _step(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
     """A command ahead of the program or behind it."""
-    command = span.text.strip("\"'`")
+    command = re.sub(r"^cd (?:to|into|in) ", "cd ", span.text.strip("\"'`"))
+    if NO_COMMAND.match(command):
+        return ()
     if span.slot == "make_folder":
         command = f"mkdir -p {command}" if FILE.fullmatch(command) and "/" in command else ""
     elif command.split()[0].endswith(".py"):
@@ -563,9 +631,12 @@ OTHERS: Mapping[str, Callable[[Span, Sequence[Span], int, JobRequest], Built]] =
     "array_count": _array_size,
     "array_at_once": _array_size,
     "sweep_name": _sweep,
+    "sweep_files": _sweep_files,
     "signal": _signal,
     "output": _output,
     "error_output": _output,
+    "joined_output": _joined_output,
+    "copy_out": _copy_out,
     "extra": _extra,
     "before": _step,
     "after": _step,
