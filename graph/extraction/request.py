@@ -50,6 +50,7 @@ OF_A_COMMAND = ("entry", "args", "argument_edits", "framework", "then", "beside"
 INSTEAD = re.compile(
     r"(?i)\b(?:instead|in place of|rather than|replac\w*|statt\w*|anstelle|au lieu|en vez|invece|em vez)\b"
 )
+SIZES = ("nodes", "gpus_per_node", "total_gpus")
 PROGRAM_FILE = re.compile(r"\.(?:py|sh)$")
 MOST_QUOTED = 9  # words of a piece that is named as left
 STAND_IN = "program.py"  # in the place of a program that is no Python file, for the reader of names
@@ -211,9 +212,11 @@ def with_tags(text: str, before: JobRequest, read: Understood, order: TaggedOrde
         now = apply_edits(before, own).request
     directives = [one for one in ruled.extra_directives if one not in before.extra_directives]
     options = [one for one in own if isinstance(one, Add) and one.field == "argument_edits"]
-    of_scheduler = [one for one in options if any(line.startswith(one.value.name) for line in directives)]
-    if of_scheduler:
-        own = tuple(one for one in own if one not in of_scheduler)
+    of_others: list[Edit] = [one for one in options if any(line.startswith(one.value.name) for line in directives)]
+    if any(getattr(ruled, name) != getattr(before, name) for name in SIZES):
+        of_others += [one for one in own if isinstance(one, Set) and one.field == "total_gpus"]  # they know the layout
+    if of_others:
+        own = tuple(one for one in own if one not in of_others)
         now = apply_edits(before, own).request
     tagged, fields = [one.span for one in order.meant if any(edit in own for edit in one.edits)], fields_of(own)
     new = {
