@@ -51,6 +51,8 @@ INSTEAD = re.compile(
     r"(?i)\b(?:instead|in place of|rather than|replac\w*|statt\w*|anstelle|au lieu|en vez|invece|em vez)\b"
 )
 SIZES = ("nodes", "gpus_per_node", "total_gpus")
+# How sure all tags must be where the other readers left nothing over.
+WEAK = 0.6
 PROGRAM_FILE = re.compile(r"\.(?:py|sh)$")
 MOST_QUOTED = 9  # words of a piece that is named as left
 STAND_IN = "program.py"  # in the place of a program that is no Python file, for the reader of names
@@ -205,6 +207,9 @@ def read_change(text: str, before: JobRequest, options: Sequence[str] | None) ->
 def with_tags(text: str, before: JobRequest, read: Understood, order: TaggedOrder) -> Understood:
     """A change as its tagged words read, and what the other readers find in words that no tag holds."""
     ruled, now = read.request, order.request
+    surest = [one.span.sure for one in order.meant if one.edits]
+    if read.intent == "generate" and not read.left and ruled != before and min(surest, default=1.0) < WEAK:
+        return read  # they read all of it, and a tag is in doubt
     own = without_programs_read(text, order.edits, ruled, before)
     if len(own) < len(order.edits) or (now.entry != before.entry and ruled.entry == now.entry):
         # A command is read as a whole: its program, its arguments, what starts it, and sizes of its own.
@@ -215,6 +220,11 @@ def with_tags(text: str, before: JobRequest, read: Understood, order: TaggedOrde
     of_others: list[Edit] = [one for one in options if any(line.startswith(one.value.name) for line in directives)]
     if any(getattr(ruled, name) != getattr(before, name) for name in SIZES):
         of_others += [one for one in own if isinstance(one, Set) and one.field == "total_gpus"]  # they know the layout
+    if ruled.array and ruled.array.axes and not (now.array and now.array.axes):
+        of_others += [one for one in own if getattr(one, "field", "") == "array"]
+        of_others += [one for one in options if one.value.name in {axis.option for axis in ruled.array.axes}]
+    if directives or (ruled.queue != before.queue and now.queue == before.queue):
+        of_others += [one for one in own if getattr(one, "field", "") == "extra_directives"]
     if of_others:
         own = tuple(one for one in own if one not in of_others)
         now = apply_edits(before, own).request
