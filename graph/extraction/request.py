@@ -157,12 +157,13 @@ def says_little(piece: str) -> bool:
 
 def read_first(text: str, before: JobRequest | None) -> Understood:
     """The reading of a message that no job stands before."""
-    order = read_order(text, before)
     read = by_rules(text, before, None, None)
     if read.intent == "diagnose" and "?" not in text:
         # `Requeue it when it hits the limit` is a wish, and no failure: what is left without it tells the intent.
         again = by_rules(take_wishes(text, None).rest, before, None, None)
         read = again if again.intent == "generate" and again.request.entry else read
+    orders = read.intent in ("generate", "port") or "?" not in text  # the tagger costs a question's time
+    order = read_order(text, before) if orders else None
     whole = order is not None and order.request.entry and len(order.edits) >= FEWEST and "?" not in text
     if read.intent not in ("generate", "port") and not whole:
         return read
