@@ -28,10 +28,18 @@ from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_
 from graph.reading.scope import NAMED, stretch_at, wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from graph.reading.wishes.left import left_wishes
-from graph.reading.wishes.ordering import TaggedOrder, read_order
 from graph.reading.wishes.settling import orders_change, settle
-from graph.reading.wishes.tagger import Span
-from graph.reading.wishes.taking import COMPLETED, TakenWishes, completed, fields_of, further_edits, pieces, take_wishes
+from graph.reading.wishes.taking import (
+    COMPLETED,
+    TakenWishes,
+    completed,
+    fields_of,
+    further_edits,
+    meant_spans,
+    meant_wishes,
+    orders_of,
+    take_wishes,
+)
 from graph.reading.wishes.values import SURELY_SIGNAL
 from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
@@ -40,21 +48,13 @@ from knowledge.word_lists import word_set
 SURE = 0.85  # probability from which the trained reader goes before the rules
 LONGEST_QUESTION = 1500  # characters; a longer text is a paste
 FEW_WORDS = 3  # an answer to what was asked: nothing in it is left over
+# How sure it must be that a first message orders, and of a tag: sizes stand in many ways, any name may be an account.
+ORDERED, LEAST, LEAST_OF_SLOT = 0.9, 0.5, {"account": 0.9, "nodes": 0.8, "gpus_per_node": 0.8}
 # Of a first request: fields that only rules infer, fields that the tagger reads better, and edits that are a request.
 NEVER_COMPLETED = word_set(
     "heard args strategy framework model total_gpus node_type modules_removed machine source_machine"
 )
-OVERRULED, FEWEST = ("mail", "modules"), 3
-# What a command that is spoken or typed settles as a whole.
-OF_A_COMMAND = ("entry", "args", "argument_edits", "framework", "then", "beside", "before", "after")
-INSTEAD = re.compile(
-    r"(?i)\b(?:instead|in place of|rather than|replac\w*|statt\w*|anstelle|au lieu|en vez|invece|em vez)\b"
-)
-SIZES = ("nodes", "gpus_per_node", "total_gpus")
-# How sure all tags must be where the other readers left nothing over.
-WEAK = 0.6
-PROGRAM_FILE = re.compile(r"\.(?:py|sh)$")
-MOST_QUOTED = 9  # words of a piece that is named as left
+OVERRULED, FEWEST = ("mail", "modules"), 5
 STAND_IN = "program.py"  # in the place of a program that is no Python file, for the reader of names
 ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 # Options of a program that tell how it is spread, or the model that is trained.
@@ -72,6 +72,7 @@ ARRAYED = re.compile(r"\b(?:arrays?|sweep\w*)\b", re.I)
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
 TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
+TOLD_BY_WORDS = ("nodes", "gpus_per_node", "entry")
 HEARD = ("walltime", "queue", "account", "environment", "container")  # of which is kept where they were said
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
@@ -162,18 +163,28 @@ def read_first(text: str, before: JobRequest | None) -> Understood:
         # `Requeue it when it hits the limit` is a wish, and no failure: what is left without it tells the intent.
         again = by_rules(take_wishes(text, None).rest, before, None, None)
         read = again if again.intent == "generate" and again.request.entry else read
-    orders = read.intent in ("generate", "port") or "?" not in text  # the tagger costs a question's time
-    order = read_order(text, before) if orders else None
-    whole = order is not None and order.request.entry and len(order.edits) >= FEWEST and "?" not in text
-    if read.intent not in ("generate", "port") and not whole:
+    wanted_one = read.intent in ("generate", "port")
+    edits = tagged_edits(text) if wanted_one or "?" not in text else ()  # the tagger costs a question's time
+    whole = len(edits) >= FEWEST and any(isinstance(one, Set) and one.field == "entry" for one in edits)
+    if not wanted_one and not whole:
         return read
     read = completed_by(read, before, TakenWishes(further_edits(text), text))
-    return with_order(read, order) if order else read
+    return read if read.intent == "port" else with_tagged(read, edits)  # of a port a queue may be the old machine's
 
 
-def with_order(read: Understood, order: TaggedOrder) -> Understood:
+def tagged_edits(text: str) -> tuple[Edit, ...]:
+    """What the tagger reads of a first message that surely orders something, in the order of the text."""
+    wishes = orders_of(text, stands=False, least=ORDERED)
+    if wishes is None or ("\n" in text and DIRECTIVE.search(text)):  # lines of a script, for who reads those
+        return ()
+    spans = meant_spans(text, wishes, lambda slot: LEAST_OF_SLOT.get(slot, LEAST))
+    spans = [one for one in spans if one.slot != "make_folder"]
+    return tuple(edit for one in meant_wishes(text, wishes, spans, JobRequest()) for edit in one.edits)
+
+
+def with_tagged(read: Understood, edits: Sequence[Edit]) -> Understood:
     """A first request with what its tagged words tell of fields that the rules left empty, or read worse."""
-    ruled, now = read.request, order.request
+    ruled, now = read.request, apply_edits(JobRequest(), edits).request
     names = [one for one in FIELDS if getattr(now, one) not in (None, ()) and one not in NEVER_COMPLETED]
     new = {one: getattr(now, one) for one in names if one in OVERRULED or getattr(ruled, one) in (None, ())}
     if ruled.args or ruled.argument_edits:
@@ -182,17 +193,14 @@ def with_order(read: Understood, order: TaggedOrder) -> Understood:
         new.pop("modules", None)
     if ruled.total_gpus and ruled.gpus_per_node is None:
         new = {name: value for name, value in new.items() if name not in ("nodes", "gpus_per_node")}
-    if read.intent == "port":
-        new.pop("entry", None)
     if not new:
         return read
-    told = tuple(one for one in now.heard if one.field in new)
-    heard = (*(one for one in ruled.heard if one.field not in {h.field for h in told}), *told)
-    request = replace(ruled, **{**new, "heard": heard})
-    said = [getattr(edit, "words", "") for edit in order.edits if getattr(edit, "field", "") in new]
-    left = tuple(one for one in read.left if not any(word and word in one for word in said))
-    intent: Intent = "port" if read.intent == "port" else "generate"
-    return replace(read, intent=intent, request=request, missing=missing(request), left=left)
+    words = {one.field: one.words for one in edits if isinstance(one, Set | Add) and one.field in new and one.words}
+    told = tuple(Heard(name, "said", words[name]) for name in words if name in (*HEARD, *TOLD_BY_WORDS))
+    kept = tuple(one for one in ruled.heard if one.field not in words)
+    request = replace(ruled, **{**new, "heard": (*kept, *told)})
+    left = tuple(one for one in read.left if not any(word in one for word in words.values()))
+    return replace(read, intent="generate", request=request, missing=missing(request), left=left)
 
 
 def read_change(text: str, before: JobRequest, options: Sequence[str] | None) -> Understood:
@@ -200,102 +208,6 @@ def read_change(text: str, before: JobRequest, options: Sequence[str] | None) ->
     if (swept := with_said_range(before, text)) != before:
         read = read_change(SAID_RANGE.sub(lambda found: " " * len(found[0]), text), swept, options)
         return replace(read, intent="port" if read.intent == "port" else "generate", missing=missing(read.request))
-    read = by_readers(text, before, options)
-    order = read_order(text, before)
-    return with_tags(text, before, read, order) if order and read.intent != "port" else read
-
-
-def with_tags(text: str, before: JobRequest, read: Understood, order: TaggedOrder) -> Understood:
-    """A change as its tagged words read, and what the other readers find in words that no tag holds."""
-    ruled, now = read.request, order.request
-    surest = [one.span.sure for one in order.meant if one.edits]
-    if read.intent == "generate" and not read.left and ruled != before and min(surest, default=1.0) < WEAK:
-        return read  # they read all of it, and a tag is in doubt
-    own = without_programs_read(text, order.edits, ruled, before)
-    if len(own) < len(order.edits) or (now.entry != before.entry and ruled.entry == now.entry):
-        # A command is read as a whole: its program, its arguments, what starts it, and sizes of its own.
-        own = tuple(one for one in own if getattr(one, "field", "") not in OF_A_COMMAND)
-        now = apply_edits(before, own).request
-    directives = [one for one in ruled.extra_directives if one not in before.extra_directives]
-    options = [one for one in own if isinstance(one, Add) and one.field == "argument_edits"]
-    of_others: list[Edit] = [one for one in options if any(line.startswith(one.value.name) for line in directives)]
-    if any(getattr(ruled, name) != getattr(before, name) for name in SIZES):
-        of_others += [one for one in own if isinstance(one, Set) and one.field == "total_gpus"]  # they know the layout
-    if ruled.array and ruled.array.axes and not (now.array and now.array.axes):
-        of_others += [one for one in own if getattr(one, "field", "") == "array"]
-        of_others += [one for one in options if one.value.name in {axis.option for axis in ruled.array.axes}]
-    if directives or (ruled.queue != before.queue and now.queue == before.queue):
-        of_others += [one for one in own if getattr(one, "field", "") == "extra_directives"]
-    if of_others:
-        own = tuple(one for one in own if one not in of_others)
-        now = apply_edits(before, own).request
-    tagged, fields = [one.span for one in order.meant if any(edit in own for edit in one.edits)], fields_of(own)
-    new = {
-        name: value
-        for name in FIELDS - {"heard", "patches"} - fields
-        if (value := getattr(ruled, name)) != getattr(before, name)
-        and getattr(now, name) == getattr(before, name)
-        and (name in ("args", "argument_edits", "framework") or not said_in(text, ruled, before, name, tagged))
-    }
-    if "argument_edits" in fields:
-        names = {one.name for one in now.argument_edits}
-        spans = [(one.start, one.end) for one in tagged]
-        more = tuple(
-            one
-            for one in ruled.argument_edits
-            if one.name not in names
-            and one.value
-            and not any(x < d and c < y for x, y in places(text, one.value) for c, d in spans)
-        )
-        new["argument_edits"] = (*now.argument_edits, *more)
-    if now.environment and now.environment == ruled.environment:
-        new["environment_kind"] = ruled.environment_kind
-    told = tuple(one for one in ruled.heard if one.field in new and one not in before.heard)
-    request = replace(now, **{**new, "heard": (*now.heard, *told)})
-    held = [span.text.lower() for span in tagged]
-    left = [one for one in read.left if not any(words in one.lower() or one.lower() in words for words in held)]
-    named = HeldWords(request, ())
-    left += [piece for one in order.open if not named.says(one.text) and (piece := piece_of(text, one.start, one.end))]
-    return Understood("generate", request, missing(request), apart(left), read.notes)
-
-
-def without_programs_read(text: str, edits: Sequence[Edit], ruled: JobRequest, before: JobRequest) -> tuple[Edit, ...]:
-    """The edits without further programs and steps that the other readers read, too: they know sizes and roles."""
-    new = [one for name in ("then", "beside") for one in getattr(ruled, name) if one not in getattr(before, name)]
-    steps = [one for name in ("before", "after") for one in getattr(ruled, name) if one not in getattr(before, name)]
-    files = {one.entry for one in new} | {word for step in steps for word in step.split() if PROGRAM_FILE.search(word)}
-    files |= {ruled.entry} if ruled.entry and ruled.entry != before.entry and INSTEAD.search(text) else set()
-
-    def is_read(edit: Edit) -> bool:
-        value = getattr(edit, "value", None)
-        words = value.split() if isinstance(value, str) else [value.entry] if isinstance(value, Program) else []
-        return getattr(edit, "field", "") in ("then", "beside", "before", "after") and not files.isdisjoint(words)
-
-    return tuple(one for one in edits if not is_read(one))
-
-
-def said_in(text: str, now: JobRequest, before: JobRequest, name: str, spans: Sequence[Span]) -> bool:
-    """Whether the words that a field was read from lie in what is tagged for another one."""
-    words = [one.words for one in now.heard if one.field == name and one not in before.heard]
-    value = getattr(now, name)
-    if isinstance(value, tuple):
-        new = [one for one in value if one not in getattr(before, name)]
-        words = [max(str(getattr(one, "entry", one)).split(), key=len) for one in new if isinstance(one, str | Program)]
-    elif isinstance(value, int | str) and not isinstance(value, bool):
-        words = words or [str(value)]
-    found = [at for one in words for at in places(text, one)]
-    return bool(found) and all(any(a < span.end and span.start < b for span in spans) for a, b in found)
-
-
-def piece_of(text: str, start: int, end: int) -> str:
-    """The piece between stops and joining words that a part of a text stands in, or the part where that is long."""
-    a, b = next(((a, b) for a, b in pieces(text) if a <= start and end <= b), (start, end))
-    piece = text[a:b].strip(" ()[].,;:!?")
-    return piece if len(piece.split()) <= MOST_QUOTED else text[start:end]
-
-
-def by_readers(text: str, before: JobRequest, options: Sequence[str] | None) -> Understood:
-    """The reading of a change by the rules, and by the tags that are surest."""
     taken = take_wishes(text, before, lambda: ruled_fields(text, before))
     if taken.edits:
         read = with_frames(Framed(taken.edits, taken.rest), before, None, options)

@@ -222,7 +222,7 @@ def put_read(now: Edited, words: str, cluster: Cluster | None) -> Edited:
             failed = True
         if now is held and name in COUNTS:
             value = getattr(heard.request, name)
-            now = replace(now, told=(*now.told, NO_PLACE.format(name.replace("_", " "), shown(value))))
+            now = replace(now, told=(*now.told, NO_PLACE.format(name.replace("_", " "), value)))
     whole = now is not was and not failed and not heard.left
     return replace(now, placed=(*now.placed, words)) if whole else now
 

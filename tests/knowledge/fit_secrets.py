@@ -56,11 +56,11 @@ CLEAN = (
 # Drawn for each sentence, and other values put into each labelled text.
 DRAWS, OTHERS = 6, 2
 # A text of people's own counts so often as one of a program's; what is seen less often than this is left out.
-SHARE, OF_FRAMES, OF_HARD, RAREST = 4.0, 2.0, 1.5, 3
-STRENGTH, MOST_LINE = 1.0, 2000
+SHARE, OF_FRAMES, OF_HARD, RAREST = 4.0, 2.0, 1.5, 4
+STRENGTH, MOST_LINE = 3.0, 2000
 TRIGGER = re2.compile(f"(?i){looks()}")
 # What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.
-BAR = -1.0
+BAR = -0.4
 MADE_ELSEWHERE = re.compile(r"sk-|hf_|gh[pousr]_|glpat|xox|AKIA|eyJ|-----|AIza|\$\d|npm_|pypi|nvapi")
 OF_WORDS = """
     lantern copper meadow osprey velvet thunder birke maison girasol kiwi falcon turnip acorn walnut schnee
@@ -309,7 +309,7 @@ def main() -> None:
         return
     model.fit(table, labels, shares)
     weights = {name: round(100 * weight) for name, weight in zip(names, model.coef_[0], strict=True)}
-    kept = {name: weight for name, weight in weights.items() if abs(weight) >= 4}
+    kept = {name: weight for name, weight in weights.items() if abs(weight) >= 8}
     fitted_model = {"bias": round(100 * (model.intercept_[0] - BAR)), "weights": kept}
     WEIGHTS.write_text(json.dumps(fitted_model, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     print(f"{len(kept)} weights of {len(seen)} candidates")

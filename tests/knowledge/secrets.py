@@ -70,8 +70,8 @@ FIRST_TRIES = (
         "320 of 331",
         "16 of 200",
     ),
-    ("blind, 330 shapes of a help desk overseas, with a lower bar, 2026-11-29, first try", "325 of 349", "13 of 200"),
-    ("blind, 330 shapes of research engineers, with a lower bar, 2026-11-29, first try", "353 of 371", "21 of 200"),
+    ("blind, 330 shapes of a help desk overseas, 2026-11-29, first try", "318 of 349", "10 of 200"),
+    ("blind, 330 shapes of research engineers, 2026-11-29, first try", "350 of 371", "21 of 200"),
 )
 
 

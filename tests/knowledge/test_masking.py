@@ -174,8 +174,7 @@ def test_recall_over_the_corpus() -> None:
     left = list(missed(cases))
     assert len(cases) >= 1500 and len({case.shape for case in cases}) >= 250
     assert len(left) <= len(cases) // 100, left
-    # A key that shows is worse than a word that is hidden; of goldens, logs and scripts nothing is (below).
-    assert len(harmless) >= 980 and len(spoilt(harmless)) <= len(harmless) // 60, spoilt(harmless)
+    assert len(harmless) >= 980 and len(spoilt(harmless)) <= len(harmless) // 200, spoilt(harmless)
 
 
 def test_no_line_of_goldens_logs_and_scripts_loses_a_part_as_a_credential() -> None:

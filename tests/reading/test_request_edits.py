@@ -123,16 +123,11 @@ def test_a_degree_beside_another_makes_three_dimensions() -> None:
     assert changed("pp 4", before) == {"pipeline_parallel": 4}
 
 
-@pytest.mark.parametrize("text", ["trial count 64", "image size 384"])
+@pytest.mark.parametrize("text", ["trial count 64", "set num trials to 32", "image size 384"])
 def test_a_number_of_something_else_is_no_size_of_the_job(text: str) -> None:
     spoken_of = understand("make it 4 nodes", JOB, None, None).request
     heard = understand(text, spoken_of, None, None)
     assert heard.request == spoken_of and heard.left == (text,)
-
-
-def test_an_argument_that_is_to_be_set_is_added_by_its_name() -> None:
-    heard = understand("set num trials to 32", JOB, None, None)
-    assert heard.request.argument_edits == (ArgumentEdit("add", "--num-trials", "32"),) and heard.left == ()
 
 
 def test_an_argument_is_known_by_the_programs_own_line() -> None:

@@ -7,7 +7,7 @@ other reader sees them: a warning five minutes before the end is no walltime, wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph.extraction.sentences.intents import is_question, sentences
@@ -49,6 +49,7 @@ LISTS = frozenset(("modules", "binds", "source_files", "exclude_nodes", "nodelis
 FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint spare_nodes")
 # What runs beside or behind the program, and the value of an option that it ends in.
 COMMANDS, OPTION_LAST = frozenset(("then", "beside", "after", "before")), re.compile(r"(?<!\S)--?[A-Za-z][\w-]*$")
+LISTED = re.compile(r"\s*(?:,|\+|&|,?\s(?:and|und|et|y|e|en|i))\s*", re.I)
 MEMBER = re.compile(r"\s*[,+]\s*(?P<name>[A-Za-z][\w+./-]*)\s*[,+]\s*")
 CHANGES_FOLDER = re.compile(r"(?<!\S)cd (?:to |into )?$")
 VALUE_BEHIND = re.compile(
@@ -65,6 +66,57 @@ OF_A_SCHEDULER = re.compile(r"-[A-Za-z]\b(?!-)")  # options of one letter are ra
 RESULTS = re.compile(r"\b(?:outputs|results|checkpoints|weights|models)\b[^.,;\n]{0,40}$", re.I)
 # `80gb cards`: memory that a card has, and none that the job asks for.
 OF_A_CARD = re.compile(r"[\s-]*(?:vram\b|hbm\b|gpus?\b|cards?\b|ones\b|versions?\b|[avhl]\d{2,3}s?\b|mi\d{3})", re.I)
+
+CAPITAL_SIGNAL = re.compile(r"\b(?:SIG)?(?:USR1|USR2|TERM|INT|HUP|CONT)\b")
+# A number that is added to what stands: `2 nodes more`.
+COUNTED = word_set("nodes gpus_per_node cpus walltime memory")
+MORE = re.compile(
+    r"(?i)\s*(?:(?!(?:and|or|und|oder|et|ou|y|e|o)\b)\w+\s+)?"
+    r"(?:more|mehr|longer|l[äa]nger|de plus|en plus|m[áa]s|in pi[ùu]|a mais|extra)\b"
+    r"(?=\s*(?:$|[,.;!?)]|please\b|bitte\b))"
+)
+# What is copied when all is done is nothing that is brought ahead of it, nor is the place that it goes to.
+AT_THE_END = re.compile(
+    r"(?i)\b(?:after|at the end|at finish|when (?:it|all|that) \w+|back|am ende|danach|nachher|zur[üu]ck|[àa] la fin"
+    r"|apr[èe]s|al final|despu[ée]s|alla fine|dopo|no fim|depois)\b"
+)
+# A folder of models or data, and no environment; a launcher that is given up.
+OF_A_CACHE = re.compile(r"(?i)\b(?:cache|hf_home|hub|hugging ?face|wandb)\b")
+DENIED = re.compile(
+    r"(?i)(?:\b(?:not|no|without|instead of|rather than|replacing|nicht|kein\w*|statt|ohne|pas|plus|sans|au lieu de"
+    r"|sin|en vez de|non|invece di|senza|n[ãa]o|sem|em vez de|niet|geen|nie)\s+|不用\s*)$"
+)
+SUBSTITUTED = re.compile(r"\$\([^)]*$")  # inside of `$(...)`
+TO = re.compile(r"(?i)\b(?:to|nach|vers|a|para|su|in|into)\s+$")
+# A port of what only looks on is none of the job's.
+OF_A_VIEWER = re.compile(r"(?i)tensorboard|jupyter|dashboard|notebook")
+
+
+def is_late(text: str, span: Span, start: int, end: int) -> bool:
+    """Whether a path is copied when all is done, or is where another one goes to."""
+    target = TO.search(text, start, span.start) and "/" in text[start : span.start]
+    return bool(AT_THE_END.search(text, start, end) or target)
+
+
+def is_bracketed(text: str, span: Span) -> bool:
+    """Whether a span is a part of a list of hosts: `gpu[001-004]`."""
+    return text[span.end : span.end + 1] == "[" or re.search(r"\w\[$", text[: span.start]) is not None
+
+
+# Slot -> whether a span of it (the text, the span, and from where to where its piece goes) is another thing by what
+# stands beside it.
+ANOTHER_THING: Mapping[str, Callable[[str, Span, int, int], object]] = {
+    "memory": lambda text, span, start, end: OF_A_CARD.match(text, span.end),
+    "output": lambda text, span, start, end: RESULTS.search(text, 0, span.start),
+    "arg": lambda text, span, start, end: OF_A_SCHEDULER.match(text, span.start),
+    "port": lambda text, span, start, end: OF_A_VIEWER.search(text, start, end),
+    "stage_in": is_late,
+    "launcher": lambda text, span, start, end: DENIED.search(text, start, span.start),
+    "queue": lambda text, span, start, end: is_bracketed(text, span) or re.search(r"\d\s*$", text[: span.start]),
+    "array": lambda text, span, start, end: is_bracketed(text, span),
+    **dict.fromkeys(ENVIRONMENTS, lambda text, span, start, end: OF_A_CACHE.search(text, start, end)),
+    **dict.fromkeys(COMMANDS, lambda text, span, start, end: SUBSTITUTED.search(text, start, span.start)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,29 +254,31 @@ def least_of_all(slot: str) -> float:
     return SURE_OF_SIZE if slot in COMPLETED else SURE
 
 
+def as_sure_as_their_list(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans, members of one list (`gpu04 and gpu17`) as sure as the surest of them."""
+    out = list[Span]()
+    for span in spans:
+        last = out[-1] if out else None
+        if last and (last.slot, last.sign) == (span.slot, span.sign) and LISTED.fullmatch(text[last.end : span.start]):
+            sure = max(last.sure, span.sure)
+            out[-1], span = replace(last, sure=sure), replace(span, sure=sure)
+        out.append(span)
+    return out
+
+
 def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least_of_all) -> list[Span]:
     """The spans that are sure enough, outside of what is asked, told of others, of the past, or only supposed."""
     out = []
     polite = wishes.kind == "do" and wishes.sure >= POLITE and not INQUIRES.match(text)
     asked = [(a, b) for a, b in sentences(text) if is_question(text[a:b]) and not polite]
-    for span in wishes.spans:
+    for span in as_sure_as_their_list(text, wishes.spans):
         inside = stretch_at(text, span.start)
         # What is denied is taken away or left alone, never set.
         meant = inside is None or (inside.scope == "negated" and not inside.keeps and span.sign == "-")
         meant = meant and not any(start <= span.start < end for start, end in asked)
-        meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
-        meant = meant and not (span.slot == "output" and RESULTS.search(text, 0, span.start))
-        meant = meant and not (span.slot == "arg" and OF_A_SCHEDULER.match(text, span.start))
         start, end = next(((a, b) for a, b in pieces(text) if a <= span.start < b), (0, len(text)))
-        meant = meant and not (span.slot == "port" and OF_A_VIEWER.search(text, start, end))
-        target = TO.search(text, start, span.start) and "/" in text[start : span.start]
-        late = AT_THE_END.search(text, start, end) or target
-        meant = meant and not (span.slot == "stage_in" and late)
-        meant = meant and not (span.slot in ENVIRONMENTS and OF_A_CACHE.search(text, start, end))
-        meant = meant and not (span.slot == "launcher" and DENIED.search(text, start, span.start))
-        meant = meant and not (span.slot == "queue" and re.search(r"\d\s*$", text[: span.start]))
-        bracketed = text[span.end : span.end + 1] == "[" or re.search(r"\w\[$", text[: span.start])
-        meant = meant and not (bracketed and span.slot in ("queue", "array"))
+        another = ANOTHER_THING.get(span.slot)
+        meant = meant and not (another and another(text, span, start, end))
         if not span.sign and span.slot in COUNTED and MORE.match(text, span.end):
             span = replace(span, sign="+")
         if meant and span.sure * wishes.sure >= least(span.slot):
@@ -232,28 +286,6 @@ def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least
     return out
 
 
-CAPITAL_SIGNAL = re.compile(r"\b(?:SIG)?(?:USR1|USR2|TERM|INT|HUP|CONT)\b")
-# A number that is added to what stands: `2 nodes more`.
-COUNTED = word_set("nodes gpus_per_node cpus walltime memory")
-MORE = re.compile(
-    r"(?i)\s*(?:(?!(?:and|or|und|oder|et|ou|y|e|o)\b)\w+\s+)?"
-    r"(?:more|mehr|longer|l[äa]nger|de plus|en plus|m[áa]s|in pi[ùu]|a mais|extra)\b"
-    r"(?=\s*(?:$|[,.;!?)]|please\b|bitte\b))"
-)
-# What is copied when all is done is nothing that is brought ahead of it, nor is the place that it goes to.
-AT_THE_END = re.compile(
-    r"(?i)\b(?:after|at the end|at finish|when (?:it|all|that) \w+|back|am ende|danach|nachher|zur[üu]ck|[àa] la fin"
-    r"|apr[èe]s|al final|despu[ée]s|alla fine|dopo|no fim|depois)\b"
-)
-# A folder of models or data, and no environment; a launcher that is given up.
-OF_A_CACHE = re.compile(r"(?i)\b(?:cache|hf_home|hub|hugging ?face|wandb)\b")
-DENIED = re.compile(
-    r"(?i)(?:\b(?:not|no|without|instead of|rather than|replacing|nicht|kein\w*|statt|ohne|pas|plus|sans|au lieu de"
-    r"|sin|en vez de|non|invece di|senza|n[ãa]o|sem|em vez de|niet|geen|nie)\s+|不用\s*)$"
-)
-TO = re.compile(r"(?i)\b(?:to|nach|vers|a|para|su|in|into)\s+$")
-# A port of what only looks on is none of the job's.
-OF_A_VIEWER = re.compile(r"(?i)tensorboard|jupyter|dashboard|notebook")
 # Between a folder and its place in a container: `mounted at`, `->`; no comma and no `and`, which list several folders.
 SEEN_AT = re.compile(
     r"(?!.*(?:[,;\n]|\b(?:and|und|et|plus|or)\b)).*(?:->|=>|→|:|\b(?:at|as|to|under|into|in|on|als|nach|en|sous|come)\b)",

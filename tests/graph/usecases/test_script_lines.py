@@ -156,7 +156,7 @@ srun python train.py --epochs 10 --warmup-epochs 2 --mode auto
         ("I don't need 12 hours", []),
         ("don't use so much memory", []),
         ("never use more than 8 threads", []),
-        ("instead of 4 nodes use 2", ["#SBATCH --nodes=2"]),
+        ("instead of 4 nodes use 2", []),
         ("use 2 nodes instead of 4 for 6 hours", ["#SBATCH --nodes=2", "#SBATCH --time=06:00:00"]),
         ("without the memory line for 6 hours", ["#SBATCH --time=06:00:00"]),
         ("never run it for 6 hours", []),
