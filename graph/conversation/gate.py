@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields
+from difflib import unified_diff
 from typing import Any
 
 from graph.conversation.planning import WANTS_SCRIPT
@@ -37,7 +38,9 @@ POLITE = re.compile(
     r"|k[aö]nn(?:te?st|te?n) (?:du|sie|ihr)|kannst du|peux-tu|pouvez-vous|pourr(?:ais-tu|iez-vous)|puedes|podr[íi]as"
     r"|puoi|potresti|pode(?:s|rias?)?|mo[żz]esz|можешь|можете|能不能|能否)\b"
 )
-MOST_TOLD = 8
+MOST_TOLD, MOST_LINES = 8, 30
+DIFFERENCE = "\n\n```diff\n{}\n```"
+PLAIN_REMARK = re.compile(r"[+-]#(?!SBATCH|PBS|BSUB| flux:)")
 # Characters of words in which an order is looked for; how sure a value of it must be; slots that also a question names.
 MOST_READ, LEAST_OF_VALUE, OF_NO_ORDER = 600, 0.3, ("machine", "model", "framework")
 WOULD_DEFAULT = (
@@ -123,13 +126,13 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
     asks = max((one.share(*ASKING) for one in turn.utterance.clauses if one.scope == "asked"), default=0.0)
     if change and not stands and not named and asks >= RATHER and not WANTS_SCRIPT.search(turn.words):
         return State(way="answer", act="ask", request=heard.request)  # which one? how? what first?
-    if not change or (may_act(turn, heard.left) and not bare and not mixed):
+    if not change or (may_act(turn, heard.left) and not (bare or mixed or heard.doubtful)):
         return None
     if not stands and not named:
         asks = max(one.share(*ASKING) for one in turn.utterance.clauses)
         return State(way="answer", act="ask", request=heard.request) if asks >= RATHER else None
     if not stands or before is None:
-        left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
+        left = unplaced(turn.words, heard, change)
         offer = Offer("the script", request=heard.request)
         said = (Say(WOULD_WRITE.format(told(change)) + left),)
         return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
@@ -140,9 +143,40 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
 
     cost = price(before, heard.request, cluster)
     offer = Offer(told(change, before), cost, plain(change), request=heard.request)
-    left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
-    said = (Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "") + left),)
+    left = unplaced(turn.words, heard, change)
+    lines = lines_of_request(turn, heard.request, cluster)
+    said = (Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "") + left + lines),)
     return State(said=said, pending=OfferEdit((offer,)))
+
+
+def lines_of_request(turn: TurnContext, request: JobRequest, cluster: Cluster | None) -> str:
+    """The lines of the script in hand that the request would change; empty where none comes of it."""
+    bundle = turn.state.get("bundle")
+    if bundle is None or cluster is None or turn.state.get("source"):
+        return ""
+    from graph.usecases.write_script import Written, write_script
+
+    try:
+        written = write_script(request, cluster)
+    except InputError:
+        return ""
+    return changed_lines(bundle.script, written.bundle.script) if isinstance(written, Written) else ""
+
+
+def changed_lines(before: str, after: str) -> str:
+    """The lines that a change takes out and brings, fenced, without plain remarks; empty where they are many."""
+    rows = [row.rstrip() for row in unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")][2:]
+    rows = [row for row in rows if not row.startswith("@@") and not PLAIN_REMARK.match(row) and len(row) > 1]
+    return DIFFERENCE.format("\n".join(rows)) if 0 < len(rows) <= MOST_LINES else ""
+
+
+def unplaced(words: str, heard: Understood, change: Change) -> str:
+    """What names the words that found no place, and each piece of the message that the offer would hold nothing of."""
+    from graph.reading.wishes.left import unread
+
+    more = unread(words, heard.request, [name for name, _ in change], heard.left)
+    left = (*heard.left, *(one for one in more if not any(piece in one for piece in heard.left)))
+    return UNPLACED.format("*, *".join(left)) if left else ""
 
 
 def is_refused(request: JobRequest, cluster: Cluster) -> bool:

@@ -57,6 +57,8 @@ def by_misuse(turn: TurnContext) -> State | None:
     likely = max((one.share("misuse") for one in own), default=0.0)
     if likely < (POSSIBLE if listed else LIKELY):
         return None
+    if turn.message.scripts and not listed:
+        return None  # who wrote it, and whose paths it holds, is told
     if turn.message.outputs and not listed:  # another's job in a listing is no misuse: what is asked of it is answered
         return None
     if listed:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from graph.conversation.gate import POLITE, may_act, surely_orders
+from graph.conversation.gate import changed_lines as lines_between
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
@@ -188,8 +189,10 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
         return State(**{**in_hand(turn, own), "said": (*notes, *named), "act": "edit"})
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
     unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
-    named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
-    if against or unclear or not (may_act(turn, left) or orders(turn)):
+    named: tuple[Said, ...] = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
+    if edited.doubtful:
+        named = all_unplaced(own, edited, words, left)
+    if against or unclear or edited.doubtful or not (may_act(turn, left) or orders(turn)):
         changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
         if refused := beyond_limits(turn, own, edited.text):
             kept = without_size(own.text, edited, machine_for(turn, own))
@@ -200,9 +203,23 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
         offer = Offer(changes, script=edited.text)
         held = in_hand(turn, own) if turn.message.scripts else State()
         told = SPEAKS_AGAINST.format(changes, "; ".join(against)) if against else WOULD_CHANGE.format(changes)
+        told += lines_between(own.text, edited.text)
         return State(**{**held, "said": (Say(told), *named, *notes), "pending": OfferEdit((offer,))})
     state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
     return State(**{**state, "said": (*state["said"], *named, *notes)})
+
+
+def all_unplaced(own: Paste, edited: Edited, words: str, left: Sequence[str]) -> tuple[Said, ...]:
+    """What names each piece of the words that a doubtful change holds nothing of."""
+    from graph.debugging.remedies import request_of
+    from graph.reading.wishes.left import unread
+
+    was, now = (request_of(understand_script(text)) for text in (own.text, edited.text))
+    changed = [one.name for one in fields(was) if getattr(was, one.name) != getattr(now, one.name)]
+    new = [row for row in edited.text.splitlines() if row not in own.text.splitlines()]
+    more = unread(words, now, changed, (*new, *edited.says, *edited.told, *edited.placed, *left))
+    pieces = (*left, *(one for one in more if not any(piece in one for piece in left)))
+    return (Say(UNPLACED.format("*, *".join(pieces))),) if pieces else ()
 
 
 def in_a_row(own: Paste, words: str) -> str:

@@ -10,7 +10,7 @@ from graph.conversation.beside import with_files
 from graph.conversation.fix_followup import is_unhelped
 from graph.conversation.gate import offered
 from graph.conversation.history import carried_by, corrects
-from graph.conversation.next_step import SEND_LOG
+from graph.conversation.next_step import SEND_LOG, not_understood
 from graph.conversation.option_choice import changed
 from graph.conversation.pending import leave_to_us
 from graph.conversation.refused import without_keys
@@ -32,7 +32,7 @@ from graph.reading.own_machine import (
 )
 from graph.reading.referring import says_nothing
 from graph.reading.scope import wanted
-from graph.reading.wishes.settling import orders_change
+from graph.reading.wishes.settling import is_order
 from graph.state import State, Way
 from graph.undescribed import not_drafted
 from knowledge.cluster import Cluster
@@ -88,6 +88,7 @@ LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
 LIKELY = 0.3
+CERTAIN = 0.99  # that a message orders something
 # Few words of which the reader is not sure, and the most that it is sure of.
 FEW_WORDS, CLEAR = 8, 0.75
 ACTS = {
@@ -146,8 +147,18 @@ def by_words(turn: TurnContext) -> State:
     waits = waits_still(turn, heard)
     if waits:
         return waits
+    if is_unread_order(turn, before, heard):
+        return State(way="answer", act="edit", said=(Say(not_understood(State(**{**state, "words": words}))),))
     heard, said_loosely = loosely(turn, heard)
     return take(turn, before, heard, (*said, *said_loosely))
+
+
+def is_unread_order(turn: TurnContext, before: JobRequest | None, heard: Understood) -> bool:
+    """Whether a change of the script in hand is ordered that no reader knows: no page answers that."""
+    if turn.state.get("bundle") is None or heard.request != before or heard.intent not in ("question", "other"):
+        return False
+    asks = "?" in turn.words or turn.question is not None or bool(turn.message.scripts or turn.message.logs)
+    return not asks and turn.utterance.main.act in ("ask", "plan") and is_order(turn.words, CERTAIN)
 
 
 def of_queue(turn: TurnContext, before: JobRequest | None, heard: Understood) -> Understood:
@@ -244,7 +255,7 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     goes = goes_elsewhere(turn, heard)
     states = before is not None and turn.state.get("bundle") is not None and states_change(turn, before, heard)
     scripted = before is not None and turn.state.get("bundle") is not None
-    polite = scripted and heard.request != before and orders_change(words)  # an order that is put as a question
+    polite = scripted and heard.request != before and is_order(words)  # an order that is put as a question
     if turn.only_asks and not goes and not states and not polite and (not turn.question or heard.request == before):
         past = all(one.scope == "past" for one in turn.utterance.clauses)
         kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request

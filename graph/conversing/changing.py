@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations, islice
 from typing import Any, TypeVar
@@ -56,8 +55,7 @@ from graph.reading.message import SCRIPT_FILE
 from graph.undescribed import is_stand_in
 from graph.usecases.edit_script import Edited, queue_of
 from graph.usecases.launch_counts import NODES
-from graph.usecases.own_fields import put_field
-from graph.usecases.own_removals import take_field_out
+from graph.usecases.own_orders import FieldOrder
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -152,32 +150,6 @@ def offer_fields(hand: Hand, wanted: JobRequest, names: Sequence[str]) -> str:
     offer = Offer(in_words(before, change), price_of(hand, wanted), change)
     hand.offer(offer)
     return OFFERED.format(offer.says, offer.price)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldOrder:
-    """One field of a call, for a person's own script. shown: the value as it was given; wanted: the request that holds
-    what is set; gone: the values that are taken out, "" for all of it."""
-
-    name: str
-    shown: str
-    wanted: JobRequest
-    gone: tuple[str, ...] = ()
-
-    @property
-    def value(self) -> Any:
-        return getattr(self.wanted, self.name, None)
-
-    def put(self, now: Edited, cluster: Cluster | None, file: str) -> Edited:
-        """The script with it. Raises InputError with what speaks against it and what works."""
-        for one in self.gone:
-            with suppress(*([InputError] if self.value not in (None, ()) else [])):  # what is replaced may be missing
-                now = take_field_out(now, self.name, one, file)
-        if self.value is False and self.name != "requeue":
-            with suppress(InputError):
-                now = take_field_out(now, self.name, "", file)
-            return now
-        return put_field(now, self.name, self.wanted, cluster, file) if self.value not in (None, ()) else now
 
 
 def order_of(hand: Hand, start: JobRequest, name: str, value: Any) -> FieldOrder:

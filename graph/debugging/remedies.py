@@ -92,10 +92,14 @@ def offers(diagnosis: Diagnosis, cluster: Cluster | None, request: JobRequest) -
 
 
 def says(request: JobRequest, change: Change) -> str:
-    """A change in words: `8 nodes instead of 4`."""
+    """A change in words: `8 nodes instead of 4`, `requeue`, `no constraint instead of hbm80g`."""
     parts = []
     for name, value in change:
         old = getattr(request, name)
+        if value is None or isinstance(value, bool):
+            spoken = f"{'' if value else 'no '}{name.replace('_', ' ')}"
+            parts.append(f"{spoken} instead of {old}" if old and not isinstance(old, bool) else spoken)
+            continue
         word = f"{value} nodes" if name == "nodes" else f"{name.replace('_', ' ')} {value}"
         parts.append(f"{word} instead of {old}" if old is not None and name != "args" else word)
     return ", ".join(parts)

@@ -16,6 +16,7 @@ from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.spelling import normal_form
 from graph.extraction.training import TRAINS
+from graph.extraction.weighing import weigh
 from graph.reading.account import COMMON, DIRECTIVE, HeldWords, apart, lone_account, places, unplaced
 from graph.reading.argument_edits import find_argument_edits, known_arguments, spelled_out, spelling
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
@@ -89,18 +90,21 @@ def as_corrected(text: str) -> str:
     return text
 
 
-def understand(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
+def understand(
+    text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None, *, weighed: bool = True
+) -> Understood:
     """Read one message of a conversation. Pure; never raises on any text; the work is bounded for any length.
     Of a text that is too long (`bounded`) the beginning is read, and the rest named as left.
 
     before: the request so far (None: a first message). asked, options: the field that was just asked for and the
-    choices that were offered, or None. Understood.left names every word of weight that found no place.
+    choices that were offered, or None. weighed: whether a change is held against the tagger's reading. Understood.left
+    names every word of weight that found no place.
     """
     if (shown := bounded(text)) != text:
-        read = understand(shown, before, asked, options)
+        read = understand(shown, before, asked, options, weighed=weighed)
         return replace(read, left=(*read.left, NOT_READ))
     text = as_corrected(spoken_form(normal_form(text)))
-    return without_small_words(read_whole(text, before, asked, options), before)
+    return without_small_words(read_whole(text, before, asked, options, weighed), before)
 
 
 def without_small_words(read: Understood, before: JobRequest | None) -> Understood:
@@ -114,11 +118,18 @@ def without_small_words(read: Understood, before: JobRequest | None) -> Understo
     return replace(read, request=request, missing=missing(request) if read.missing else read.missing)
 
 
-def read_whole(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
+def read_whole(
+    text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None, weighed: bool
+) -> Understood:
     """The reading of a text in its normal form, by the rules and the tagger of wishes."""
     if asked is not None:
         return by_rules(text, before, asked, options)
-    read = read_first(text, before) if before is None or before == JobRequest() else read_change(text, before, options)
+    if before is None or before == JobRequest():
+        read = read_first(text, before)
+    else:
+        ruled = read_change(text, before, options)
+        read = weigh(ruled, before, text) if weighed else ruled
+        read = replace(read, missing=missing(read.request)) if read.request != ruled.request else read
     if read.intent not in ("generate", "port"):
         return read
     read = with_signal_named(without_empty(read, before or JobRequest()), before or JobRequest(), text)

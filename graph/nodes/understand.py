@@ -28,7 +28,7 @@ from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reasons import spoken_reason
-from knowledge.types import AskField, JobRequest, Made, OfferSearch, Paste
+from knowledge.types import AskField, JobRequest, Made, OfferEdit, OfferSearch, Paste
 
 MOST_SINCE = 2000  # characters of what was said since a diagnosis
 SHOW = re.compile(
@@ -194,7 +194,8 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     main = turn.utterance.main
     base = State(pending=kept, words=turn.words, utterance=turn.utterance, asked_last="")
     base["whole"] = beside is not None
-    base["last_act"], base["last_topic"] = main.act, main.topic
+    taken = isinstance(turn.pending, OfferEdit) and ("bundle" in found or found.get("way") == "write")
+    base["last_act"], base["last_topic"] = "edit" if taken else main.act, main.topic  # a yes to it made the change
     # "Cancel it" means the job as long as the talk is not of a script.
     base["job"] = state.get("job", "") if found.get("way", "answer") == "answer" else ""
     base["question_before"], base["topic_before"] = state.get("asked_last", ""), state.get("last_topic", "")

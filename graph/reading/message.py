@@ -94,9 +94,7 @@ ORDERED = re.compile(
     r"[^#\n]{0,40}#(?:SBATCH|PBS|BSUB|flux:)\s+-[^#\n]*",
     re.I,
 )
-ASKED_OF = re.compile(
-    r"(?i)[?\uff1f]|\b(?:check|ok|okay|right|wrong|valid|error|refused|fails?|script|mine|have|got)\b"
-)
+ASKED_OF = re.compile(r"(?i)\b(?:check|ok|okay|right|wrong|valid|error|refused|fails?|script|mine|i have|i.ve got)\b")
 PIECES = re.compile(r"\s*(?:/|,|\band\b|;)\s+(?=#|srun\b|mpiexec\b|python|torchrun|export\b|module\b|source\b)")
 REFUSED = r"\b(?:qsub|bsub|flux(?:[ -]\w+)?|sbatch|salloc|srun|jsrun|mpiexec): (?:[A-Z][\w-]*\b|error|would exceed|"
 REFUSED += r"cannot|could not|invalid|illegal|unknown|unable|unauthorized|script|job|no|not|request|directive)\b[^\n]*"
@@ -442,7 +440,7 @@ def pieces(kind: Kind, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
         found = INLINE.fullmatch(line)
         code = PIECES.split(found["code"] or found["code2"]) if found else []
         # One directive in an order is a line that somebody wants (`exactly like this: #SBATCH --x`), and no script.
-        lone = found and found["code"] and len(code) == 1 and not ASKED_OF.search(line)
+        lone = found and found["code"] and len(code) == 1 and not ("?" in line or ASKED_OF.search(found["words"]))
         if found and not lone and not ORDERED.match(line):
             yield "words", [found["words"] or found["words2"]]
             yield "script", code

@@ -169,8 +169,8 @@ SYNONYMS = (
 )
 # A text of one line that is a launch, and not the arguments alone.
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
-# Values of plain names that the reader of wishes tells, and that are named where no line holds them.
-NAMED_SLOTS = word_set("conda venv uv module source_file stage_in job_name reservation constraint container bind")
+# Values that the reader of wishes tells and no line holds as they are said: a time, an amount of tasks, what is gone.
+OTHERWISE_HELD = word_set("walltime array array_count array_at_once sweep_value chain signal begin")
 SHORTEST = 2  # `de`, `no`: a language's short name is a value, though a small word too
 # Places of an option at which it is looked whether it is a program's: each costs a reading of the script.
 MOST_PLACES = 30
@@ -181,13 +181,14 @@ NEW_VALUE = re.compile(r"\b(?:to|=|:)?\s*(?P<value>\d[\w.:-]*)\b")
 @dataclass(frozen=True, slots=True)
 class Edited:
     """The text after the change; what was changed, a clause each; words that this answers; lines that nodes changed;
-    sentences of what was not done, and why."""
+    sentences of what was not done, and why; doubtful: two readers differ, so that it is said before it is done."""
 
     text: str
     says: tuple[str, ...]
     placed: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,13 @@ class ScriptSetting:
 
 def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
     """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
+    from graph.usecases.own_orders import weigh_scripts
+
+    return weigh_scripts(text, words, cluster, by_patterns(text, words, cluster))
+
+
+def by_patterns(text: str, words: str, cluster: Cluster | None) -> Edited | None:
+    """The change that the rules find in the words; None where they find none."""
     others = OTHER_COMMAND.sub(lambda found: found[0] if found["program"] in text else " ", words)
     edited, asked_for, own_denials = Edited(text, ()), wanted(others), wanted(others, "negated")
     from graph.usecases.own_words import by_script, mailed_at, sources_first, without_parts
@@ -361,7 +369,9 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     held = " ".join(lines).lower()
     spans = to_account_for(words, read_wishes(words, ("stands",))) if len(words) <= LONGEST else ()
     open_pieces += [
-        one.text for one in spans if one.slot in NAMED_SLOTS and one.text.lower() not in f"{held} {before.lower()}"
+        one.text
+        for one in spans
+        if one.slot not in OTHERWISE_HELD and not one.sign and one.text.lower() not in f"{held} {before.lower()}"
     ]
     open_pieces += [one.text for one in denials(words) if stays(one, before, edited) and not content(one.text) & taken]
     total = f"{request.nodes * request.gpus_per_node}" if request.nodes and request.gpus_per_node else ""

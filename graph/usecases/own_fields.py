@@ -202,7 +202,7 @@ def put_read(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     What has no place in it is left, for the words that found none to be named.
     """
     before = request_of(record_of(read_script(now.text)))
-    heard = understand(words, before, None, None)
+    heard = understand(words, before, None, None, weighed=False)
     # A new option's name is the program's, and a number may count something else: words alone do not tell it.
     known = (
         one for one in heard.request.argument_edits if re.search(rf"(?<!\S){re.escape(one.name)}(?![\w-])", now.text)

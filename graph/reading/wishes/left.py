@@ -29,6 +29,7 @@ ELSEWHERE = word_set(
 )
 OF_AN_ARRAY = word_set("array array_count array_at_once sweep_name sweep_value sweep_files")
 LONGEST_LIST, LEAST, SHARE_UNREAD = 400, 0.4, 0.4  # characters; sureness of a span; of the pieces
+MOST_UNREAD = 8
 WORD = re.compile(r"[^\W\d_][\w-]{2,}")
 SIGNS = re.compile(r"[\s=,;:]+")
 
@@ -71,6 +72,26 @@ def unread_pieces(text: str, wishes: Wishes, held: HeldWords) -> Iterator[str]:
         new = any(not lexicon().knows(fold(word)) for word in open_words)
         if new and 1 < len(words) <= MOST_WORDS and not any(start < b and a < end for start, end in mentions):
             yield text[a:b].strip(" ()[].,;:!?")
+
+
+def unread(text: str, request: JobRequest, changed: Collection[str], also: Collection[str] = ()) -> tuple[str, ...]:
+    """Every piece of a message that an offer holds nothing of, in the order of the text, at most MOST_UNREAD of them.
+
+    request: the job as it is offered; changed: the names of its fields that are new; also: what else holds the words.
+    """
+    held, mentions = HeldWords(request, also), find_mentions(text)[1]
+    names = {part for name in changed for part in name.split("_")}
+    out = list[str]()
+    for a, b in pieces(text):
+        said = [word for word in WORD.findall(text[a:b]) if fold(word) not in SMALL and word.lower() not in COMMON]
+        inside = [one for one in mentions if a <= one.start and one.end <= b and one.kind in WEIGHTY]
+        read = any(held.has(one, text) for one in inside) or any(
+            held.says(word) or fold(word) in names for word in said
+        )
+        words = " ".join(text[a:b].split()).strip(" ()[].,;:!?")
+        if not read and len(said) + len(inside) > 1:
+            out.append(words if len(words.split()) <= MOST_WORDS else f"{' '.join(words.split()[:MOST_WORDS])} ...")
+    return tuple(dict.fromkeys(out))[:MOST_UNREAD]
 
 
 def quoted(text: str, span: Span, open_spans: Collection[Span], wishes: Wishes) -> str:

@@ -46,6 +46,11 @@ def orders_change(text: str, least: float = ORDERED) -> bool:
     return wishes is not None and bool(wishes.spans)
 
 
+def is_order(text: str, least: float = ORDERED) -> bool:
+    """Whether the tagger is sure that a message orders something, whether or not it knows what."""
+    return orders_of(text, stands=True, least=least) is not None
+
+
 def settle(read: Understood, before: JobRequest, text: str) -> Understood:
     """The rules' reading of a change without what the tagger reads otherwise; what is taken out is named.
 

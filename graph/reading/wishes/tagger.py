@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import pairwise
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +39,13 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """kind: do, ask or tell, with its probability; spans in the order of the text; chances: slot -> the probability of
-    its likeliest token."""
+    its likeliest token; whole: the probability that all spans are right and none is missing."""
 
     kind: str
     sure: float
     spans: tuple[Span, ...]
     chances: Mapping[str, float] = field(default_factory=dict)
+    whole: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +82,18 @@ class Tagger:
             return Wishes("tell", 1.0, ())
         scores = np.stack([self.slots.scores(one) for one in token_features(text, tokens, mentions, thread)])
         path = decoded(scores * self.heat, self.transitions * self.heat)
-        each = marginals(scores * self.heat, self.transitions * self.heat)
+        each, total = marginals(scores * self.heat, self.transitions * self.heat)
         share = each[np.arange(len(path)), path]
         chances = dict[str, float]()
         for label, most in zip(self.slots.labels, each.max(axis=0), strict=True):
             chances[label[2:]] = max(chances.get(label[2:], 0.0), float(most))
         kind = softmax(self.kinds.scores(kind_features(text, tokens)))
         best = int(kind.argmax())
-        spans = tuple(self._span(text, tokens, *one) for one in runs([self.slots.labels[at] for at in path], share))
-        return Wishes(self.kinds.labels[best], float(kind[best]), spans, chances)
+        found = runs([self.slots.labels[at] for at in path], share)
+        spans = tuple(self._span(text, tokens, *one) for one in found)
+        whole = share_of(path, scores * self.heat, self.transitions * self.heat, total)
+        whole *= min((span.sure / sure for span, (*_, sure) in zip(spans, found, strict=True)), default=1.0)
+        return Wishes(self.kinds.labels[best], float(kind[best]), spans, chances, whole)
 
     def _span(self, text: str, tokens: Sequence[WishToken], first: int, last: int, slot: str, sure: float) -> Span:
         shares = softmax(self.signs.scores(sign_features(tokens, first, last, slot)))
@@ -122,22 +128,32 @@ def decoded(scores: Any, transitions: Any) -> list[int]:
     return path
 
 
-def marginals(scores: Any, transitions: Any) -> Any:
-    """The probability of each label at each token (tokens x labels)."""
+def marginals(scores: Any, transitions: Any) -> tuple[Any, float]:
+    """The probability of each label at each token (tokens x labels), and the logarithm of the sum over all rows."""
     import numpy as np
 
     count = len(scores)
     local, moves = np.exp(scores - scores.max(axis=1, keepdims=True)), np.exp(transitions)
     ahead, behind = local.copy(), np.ones_like(local)
-    ahead[0] /= ahead[0].sum()
-    for i in range(1, count):
-        ahead[i] *= ahead[i - 1] @ moves
-        ahead[i] /= ahead[i].sum()
+    whole = float(scores.max(axis=1).sum())
+    for i in range(count):
+        ahead[i] *= ahead[i - 1] @ moves if i else 1
+        total = float(ahead[i].sum())
+        ahead[i] /= total
+        whole += log(total)
     for i in range(count - 2, -1, -1):
         behind[i] = moves @ (behind[i + 1] * local[i + 1])
         behind[i] /= behind[i].sum()
     both = ahead * behind
-    return both / both.sum(axis=1, keepdims=True)
+    return both / both.sum(axis=1, keepdims=True), whole
+
+
+def share_of(path: Sequence[int], scores: Any, transitions: Any, whole: float) -> float:
+    """The probability of one row of labels among all rows. whole: the logarithm of the sum over these."""
+    import numpy as np
+
+    own = sum(float(scores[i, label]) for i, label in enumerate(path))
+    return float(np.exp(own + sum(float(transitions[pair]) for pair in pairwise(path)) - whole))
 
 
 def runs(labels: Sequence[str], share: Sequence[float]) -> list[tuple[int, int, str, float]]:

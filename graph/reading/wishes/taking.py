@@ -274,7 +274,8 @@ def meant_spans(text: str, wishes: Wishes, least: Callable[[str], float] = least
     for span in as_sure_as_their_list(text, wishes.spans):
         inside = stretch_at(text, span.start)
         # What is denied is taken away or left alone, never set.
-        meant = inside is None or (inside.scope == "negated" and not inside.keeps and span.sign == "-")
+        gone = span.sign == "-" or span.slot == "exclude"  # `don't run on gpu014`
+        meant = inside is None or (inside.scope == "negated" and not inside.keeps and gone)
         meant = meant and not any(start <= span.start < end for start, end in asked)
         start, end = next(((a, b) for a, b in pieces(text) if a <= span.start < b), (0, len(text)))
         another = ANOTHER_THING.get(span.slot)

@@ -42,6 +42,7 @@ ALL_EVENTS = re.compile(r"(?i)\b(?:all|any|every|alle[ns]?|jede\w*|tou[st]\w*|to
 ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 SIZE = re.compile(r"(\d+(?:[.,]\d+)?)\s*-?(g|t|m)", re.I)
 RANGE = re.compile(r"(\d{1,6})\s*(?:-|to|\.\.+|bis|until|through|a|\u2013)\s*(\d{1,6})(?:\s*%\s*(\d+))?", re.I)
+MOST_VALUES = 1000  # of an argument, one a task
 HOST = re.compile(r"[A-Za-z][\w-]*\d[\w.-]*(?:\[[\d,-]+\])?")
 JOB = re.compile(r"\d{3,}(?:_\d+|\[\d*\])?(?:\.[a-z][\w-]*)*|[f\u0192](?=\w*\d)\w{5,12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?|now\+\d+\w+|\d{1,2}:\d\d")
@@ -418,7 +419,8 @@ def _argument(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -
 def _named_argument(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
     """An argument by what people call it, with the value that is tagged next to it."""
     known = known_arguments(request)
-    beside = [one for one in (*spans[at + 1 : at + 3], *spans[max(0, at - 1) : at]) if one.slot == "arg_value"]
+    ahead = spans[max(0, at - 1) : at] if at < 2 or spans[at - 2].slot != "arg_name" else ()  # `patience 3 epochs`
+    beside = [one for one in (*spans[at + 1 : at + 3], *ahead) if one.slot == "arg_value"]
     said = re.sub(r"^(?:the|la|el|las|los|les|die|der|das)\s+", "", span.text.lower().strip("`'\""))
     written = spelling(said, known)
     if span.sign == "-":
@@ -438,8 +440,8 @@ def _array(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
     if span.sign == "-":
         return (Remove("array", None, span.text),) if request.array else ()
     found = RANGE.fullmatch(span.text.strip())
-    if not found or int(found[2]) < int(found[1]):
-        return ()
+    if not found or int(found[2]) < int(found[1]) or any(one.slot == "sweep_name" for one in spans):
+        return ()  # with the name of an argument it counts that one's values
     low, high = int(found[1]), int(found[2])
     before = request.array or JobArray()
     most = int(found[3]) if found[3] else before.at_once
@@ -454,15 +456,12 @@ def _array_size(span: Span, spans: Sequence[Span], at: int, request: JobRequest)
 
 
 def _sweep(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> Built:
-    """One argument over the values that are tagged behind its name."""
-    values: list[str] = []
-    for one in spans[at + 1 :]:
-        if one.slot != "sweep_value":
-            break
-        values += [v for v in re.split(r"\s*,\s*|\s+(?:and|und|et|y|e)\s+|\s+", one.text) if v]
+    """One argument over the values that are tagged behind its name, else ahead of it."""
+    behind = takewhile(lambda one: one.slot in ("sweep_value", "array"), spans[at + 1 :])
+    ahead = takewhile(lambda one: one.slot in ("sweep_value", "array"), reversed(spans[:at]))
+    listed = list(behind) or list(ahead)[::-1]
+    values = [value for one in listed for value in counted(one.text)]
     name = one_a_task(span.text.lower().strip("`'\""))
-    if len(values) == 1 and (low_high := RANGE.fullmatch(values[0])):
-        values = [str(n) for n in range(int(low_high[1]), int(low_high[2]) + 1)]
     if len(values) < 2 or len(name.split()) > 2:
         return ()
     known = known_arguments(request)
@@ -470,6 +469,13 @@ def _sweep(span: Span, spans: Sequence[Span], at: int, request: JobRequest) -> B
     before = request.array or JobArray()
     axes = (*(axis for axis in before.axes if axis.option != option), ArrayAxis(option, tuple(values)))
     return (Set("array", JobArray(axes, None, before.at_once), span.text),)
+
+
+def counted(text: str) -> list[str]:
+    """The values of a list, or all numbers of a range: `1, 2 and 4`, `1 to 5`."""
+    if (found := RANGE.fullmatch(text.strip())) and int(found[1]) <= int(found[2]) < int(found[1]) + MOST_VALUES:
+        return [str(n) for n in range(int(found[1]), int(found[2]) + 1)]
+    return [v for v in re.split(r"\s*,\s*|\s+(?:and|und|et|y|e)\s+|\s+", text) if v]
 
 
 def is_bare(span: Span) -> bool:

@@ -193,7 +193,7 @@ def test_an_order_that_nobody_reads_is_named_and_no_script_takes_its_place() -> 
     for texts in ((f"{words}\n\n{DELTA}",), (DELTA, words)):
         state = talked(*texts)
         assert state["own"] and state["own"].text.strip() == DELTA.strip()
-        assert "tarball" in told(state), texts
+        assert "/work/nvme/x.tar" in told(state) and "Not done" in told(state), texts
 
 
 @pytest.mark.parametrize(

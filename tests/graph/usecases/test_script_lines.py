@@ -156,7 +156,7 @@ srun python train.py --epochs 10 --warmup-epochs 2 --mode auto
         ("I don't need 12 hours", []),
         ("don't use so much memory", []),
         ("never use more than 8 threads", []),
-        ("instead of 4 nodes use 2", []),
+        ("instead of 4 nodes use 2", ["#SBATCH --nodes=2"]),
         ("use 2 nodes instead of 4 for 6 hours", ["#SBATCH --nodes=2", "#SBATCH --time=06:00:00"]),
         ("without the memory line for 6 hours", ["#SBATCH --time=06:00:00"]),
         ("never run it for 6 hours", []),
@@ -181,7 +181,7 @@ srun python train.py --epochs 10 --warmup-epochs 2 --mode auto
 )
 def test_a_wish_that_is_not_surely_read_changes_nothing(words: str, new: list[str]) -> None:
     edited = edit_script(WISHED, words, None)
-    after = edited.text.splitlines() if edited else WISHED.splitlines()
+    after = edited.text.splitlines() if edited and not edited.doubtful else WISHED.splitlines()  # else it is said first
     found = [line for line in after if line not in WISHED.splitlines()]
     assert len(found) == len(new) and all(map(str.endswith, found, new))
     added = "--exclusive" in words or words.endswith("a100")

@@ -1,0 +1,156 @@
+"""A change of the job that stands, by two readers: the rules, and the tagger of wishes.
+
+Where they read the same it is done; where they differ the tagger counts, for it is right five times as often there (of
+1,445 annotated changes of three voices that its fit had not seen, 462 were read otherwise: the tagger was right in 46
+percent of them, the rules in 10). How sure it is of the whole line tells whether its reading is done, or said and
+done on a yes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph.extraction.sentences.choose import IMPLIED
+from graph.reading.account import DIRECTIVE
+from graph.reading.edits import FIELDS, Edit, Set, apply_edits
+from graph.reading.parts import AT_LIMIT
+from graph.reading.wishes.tagger import Span
+from graph.reading.wishes.taking import meant_spans, meant_wishes, orders_of
+from knowledge.job_parts import LimitSignal
+from knowledge.types import Heard, JobRequest, Understood
+from knowledge.word_lists import word_set
+
+# How sure the tagger must be that a message orders, and of a tag.
+ORDERED, LEAST = 0.9, 0.3
+# From this probability of the whole line its reading is done; below the other, one that both share is asked about too.
+SURE_OF_WHOLE, UNSURE, DOUBTFUL = 0.6, 0.5, 0.2
+# `Make it 16`: what was spoken of before says of what.
+FEW_WORDS, SHORT = 3, 8
+# Words that may be a value: others only say what is wished, where all values are read.
+VALUE = re.compile(r"(?<!\S)-|\d|/|[\u3400-\u9fff]")
+# A job on another machine, a job anew and the way back: their readers know what goes along.
+ELSEWHERE = word_set("machine source_machine reset undo redo")
+# What the rules read better: an argument by what people call it, a further program's own sizes, the layout of a total,
+# when a mail is sent, and fields that no tag sets.
+LEFT_TO_RULES, OF_RULES = word_set("arg_name then beside total_gpus mail"), ("modules_only", "account")
+SERVED = word_set("vllm")
+# What is compared: the rest follows from it, or only tells where it was heard.
+COMPARED = FIELDS - {"heard", "site_words", "patches", "total_gpus"}
+HEARD = word_set("walltime queue account environment container")
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedChange:
+    """request: the job after it; edits that made it; open: spans of which no edit came; whole: how sure it is, 0 to 1,
+    that nothing of the message is read wrong or missing; slots: what its spans are."""
+
+    request: JobRequest
+    edits: tuple[Edit, ...]
+    open: tuple[Span, ...]
+    whole: float
+    slots: frozenset[str] = frozenset()
+
+
+def weigh(read: Understood, before: JobRequest, text: str) -> Understood:
+    """The rules' reading of a change, or the tagger's where it reads otherwise; doubtful where neither is sure."""
+    if read.intent == "port" or read.notes or len(text.split()) <= FEW_WORDS:
+        return read
+    tagged = tagged_change(text, before)
+    if tagged is None or tagged.slots & LEFT_TO_RULES:
+        return read
+    ruled = read.request if read.intent == "generate" else before
+    now = with_fields_of_rules(tagged, ruled, before)
+    if not differing(ruled, now) or (tagged.open and is_part(now, ruled, before)):
+        return agreed(read, tagged, before, text)
+    if not differing(now, before):  # of 72 such lines the rules were right in 19
+        plain = not read.left and len(text.split()) <= SHORT and tagged.whole < UNSURE
+        return replace(read, doubtful=not plain)
+    left = (*still_left(read, now, before, tagged), *(one.text for one in tagged.open if one.sure >= SURE_OF_WHOLE))
+    return Understood("generate", now, (), tuple(dict.fromkeys(left)), (), tagged.whole < SURE_OF_WHOLE)
+
+
+def agreed(read: Understood, tagged: TaggedChange, before: JobRequest, text: str) -> Understood:
+    """What both read alike: without words that are no values where the tagger is sure of the whole."""
+    if read.request == before:
+        return read
+    if tagged.whole < DOUBTFUL and (read.left or len(text.split()) > SHORT):
+        return replace(read, doubtful=True)
+    sure = tagged.whole >= SURE_OF_WHOLE
+    return replace(read, left=still_left(read, read.request, before, tagged)) if sure else read
+
+
+def still_left(read: Understood, now: JobRequest, before: JobRequest, tagged: TaggedChange) -> tuple[str, ...]:
+    """What the rules left of the words, without pieces whose value was read, or that only name what was changed
+    (`make it an array`)."""
+    values = [words for edit in tagged.edits if (words := getattr(edit, "words", ""))]
+    names = {part for name in COMPARED if getattr(now, name) != getattr(before, name) for part in name.split("_")}
+    kept = (one for one in read.left if not any(words in one for words in values))
+    return tuple(one for one in kept if VALUE.search(one) or names.isdisjoint(one.lower().split()))
+
+
+def is_part(some: JobRequest, whole: JobRequest, before: JobRequest) -> bool:
+    """Whether all changes of the one are among those of the other."""
+    for name in COMPARED:
+        was, less, more = (getattr(one, name) for one in (before, some, whole))
+        if less not in (was, more) and not (isinstance(less, tuple) and set(less) <= set(more)):
+            return False
+    return True
+
+
+def with_fields_of_rules(tagged: TaggedChange, ruled: JobRequest, before: JobRequest) -> JobRequest:
+    """The tagger's reading with what the rules read of fields that it left as they were, and that they know better."""
+    now, told = tagged.request, any(one.startswith("mail_") and one != "mail_to" for one in tagged.slots)
+    if now.mail and ruled.mail and now.mail.address == ruled.mail.address and not told:
+        now = replace(now, mail=ruled.mail)  # no event is tagged: the words of the whole tell
+    new = {name: getattr(ruled, name) for name in OF_RULES if getattr(ruled, name) != getattr(before, name)}
+    return replace(now, **{name: value for name, value in new.items() if getattr(now, name) == getattr(before, name)})
+
+
+def tagged_change(text: str, before: JobRequest) -> TaggedChange | None:
+    """What the tagger reads of a message that surely orders a change; None where it orders nothing of the request."""
+    wishes = orders_of(text, stands=True, least=ORDERED)
+    if wishes is None or ("\n" in text and DIRECTIVE.search(text)):  # lines of a script, for who reads those
+        return None
+    spans = meant_spans(text, wishes, lambda slot: LEAST)
+    if any(one.slot in ELSEWHERE or one.text.lower() in SERVED for one in spans):
+        return None
+    meant = meant_wishes(text, wishes, spans, before)
+    edits = tuple(edit for one in meant for edit in one.edits)
+    request = apply_edits(before, edits).request
+    if request.requeue and not (before.requeue or request.signal) and AT_LIMIT.search(text):
+        request = replace(request, signal=LimitSignal())
+    request = with_heard(followed_up(request, before), before, edits)
+    slots = frozenset(one.slot for one in spans)
+    return TaggedChange(request, edits, tuple(one.span for one in meant if not one.edits), wishes.whole, slots)
+
+
+def differing(one: JobRequest, other: JobRequest) -> bool:
+    return any(getattr(one, name) != getattr(other, name) for name in COMPARED)
+
+
+def followed_up(now: JobRequest, was: JobRequest) -> JobRequest:
+    """The request with what follows from its changes: of counts that exclude each other the new ones stay."""
+    if now.cpu_only and not was.cpu_only:
+        return replace(now, gpus_per_node=None, total_gpus=None, node_type=None)
+    sized = (now.nodes, now.gpus_per_node) != (was.nodes, was.gpus_per_node)
+    if now.total_gpus != was.total_gpus and now.total_gpus and not sized:
+        each = now.gpus_per_node if now.total_gpus % (now.gpus_per_node or 1) == 0 else None
+        now = replace(now, nodes=None if now.nodes != 1 or each else 1, gpus_per_node=each)
+    elif sized and now.total_gpus == was.total_gpus:
+        now = replace(now, total_gpus=None)
+    if now.strategy != was.strategy and now.framework == was.framework and was.framework in (None, *IMPLIED.values()):
+        brought: Any = IMPLIED.get(str(now.strategy), now.framework)
+        now = replace(now, framework=brought)
+    split = min(now.tensor_parallel or 1, now.pipeline_parallel or 1) > 1
+    return replace(now, strategy="3d") if split and now.strategy == was.strategy else now
+
+
+def with_heard(request: JobRequest, before: JobRequest, edits: Sequence[Edit]) -> JobRequest:
+    """The request with the words of what changed, where these are kept."""
+    told = [one for one in edits if isinstance(one, Set) and one.field in HEARD and one.words]
+    new = [Heard(e.field, "said", e.words) for e in told if getattr(request, e.field) != getattr(before, e.field)]
+    kept = tuple(one for one in request.heard if one.field not in {e.field for e in new} or one not in before.heard)
+    return replace(request, heard=(*kept, *new)) if new else request
