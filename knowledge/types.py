@@ -167,7 +167,8 @@ class Understood:
     """One message, read: the intent, the request so far, and what a careful assistant still asks for, in order.
 
     left: the pieces of the message that found no place in the request, in the person's words; notes: readings that may
-    be another's, to be said; doubtful: two readers differ, or none is sure, so that it is said before it is done.
+    be another's, to be said; doubtful: two readers differ, or none is sure, so that it is said before it is done; rival:
+    the request as the other reader has it, where it is a change as well.
     """
 
     intent: Intent
@@ -176,6 +177,7 @@ class Understood:
     left: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     doubtful: bool = False
+    rival: JobRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)

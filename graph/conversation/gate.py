@@ -23,6 +23,10 @@ from knowledge.errors import InputError
 from knowledge.types import JobRequest, Offer, OfferEdit, Refusal, Say, Understood
 
 WOULD_BE = "Nothing is changed yet. It would be: {}{}. Say *yes* and I do it."
+TWO_WAYS = (
+    "Nothing is changed yet: I can read that in two ways. Say the number of the right one, or it in other words."
+    "\n\n{}\n\n"
+)
 WOULD_WRITE = "I understood: {}. Shall I write the script for that? Say *yes*, or what I got wrong."
 UNPLACED = " I did not place *{}*."
 # Beside `nodes` and `GPUs each` the total is no news.
@@ -38,7 +42,7 @@ POLITE = re.compile(
     r"|k[aö]nn(?:te?st|te?n) (?:du|sie|ihr)|kannst du|peux-tu|pouvez-vous|pourr(?:ais-tu|iez-vous)|puedes|podr[íi]as"
     r"|puoi|potresti|pode(?:s|rias?)?|mo[żz]esz|можешь|можете|能不能|能否)\b"
 )
-MOST_TOLD, MOST_LINES = 8, 30
+MOST_TOLD, MOST_LINES = 8, 40
 DIFFERENCE = "\n\n```diff\n{}\n```"
 PLAIN_REMARK = re.compile(r"[+-]#(?!SBATCH|PBS|BSUB| flux:)")
 # Characters of words in which an order is looked for; how sure a value of it must be; slots that also a question names.
@@ -137,16 +141,29 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
         said = (Say(WOULD_WRITE.format(told(change)) + left),)
         return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
     cluster = turn.context.cluster(heard.request)
-    if cluster and heard.request.queue == before.queue and is_refused(heard.request, cluster):
+    asked_for = heard.doubtful or heard.request.queue == before.queue
+    if cluster and asked_for and not heard.rival and is_refused(heard.request, cluster):
         return None  # the refusal with its ways round, and the script stands
+    other = heard.rival if heard.rival and changed_fields(before, heard.rival) != change else None
+    readings = (heard.request, *((other,) if other else ()))
+    offers = tuple(offer_of(turn, before, one) for one in readings)
+    ways = [f"{one.says}{f' ({one.price})' if one.price else ''}" for one in offers]
+    lines = [lines_of_request(turn, one, turn.context.cluster(one)) for one in readings]
+    left = unplaced(turn.words, heard, change)
+    if len(offers) == 1:
+        return State(said=(Say(WOULD_BE.format(ways[0], "") + left + lines[0]),), pending=OfferEdit(offers))
+    listed = "\n\n".join(f"{n}. {way}{row}" for n, (way, row) in enumerate(zip(ways, lines, strict=True), 1))
+    return State(said=(Say(TWO_WAYS.format(listed) + left),), pending=OfferEdit(offers))
+
+
+def offer_of(turn: TurnContext, before: JobRequest, request: JobRequest) -> Offer:
+    """A reading of a change, with its price."""
     from graph.debugging.remedies import price
 
-    cost = price(before, heard.request, cluster)
-    offer = Offer(told(change, before), cost, plain(change), request=heard.request)
-    left = unplaced(turn.words, heard, change)
-    lines = lines_of_request(turn, heard.request, cluster)
-    said = (Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "") + left + lines),)
-    return State(said=said, pending=OfferEdit((offer,)))
+    change = changed_fields(before, request)
+    return Offer(
+        told(change, before), price(before, request, turn.context.cluster(request)), plain(change), request=request
+    )
 
 
 def lines_of_request(turn: TurnContext, request: JobRequest, cluster: Cluster | None) -> str:
@@ -220,4 +237,5 @@ def one_told(name: str, value: Any) -> str:
     """A field and its value; of arguments each by its name."""
     if name == "argument_edits":
         return "; ".join(f"{one.kind} `{one.name}{f' {one.value}' if one.value else ''}`" for one in value)
-    return f"{name.replace('_', ' ')} {value}" if isinstance(value, str | int) else name.replace("_", " ")
+    plainly = isinstance(value, str | int) and not isinstance(value, bool)
+    return f"{name.replace('_', ' ')} {value}" if plainly else name.replace("_", " ")

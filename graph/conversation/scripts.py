@@ -185,8 +185,8 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     notes = (*map(Say, (*edited.told, *filter(None, (sent,)))), *(() if sent else notes))
     left = () if sent and edited.text == own.text else left_open(own.text, edited, words)
     if edited.text == own.text:
-        named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
-        return State(**{**in_hand(turn, own), "said": (*notes, *named), "act": "edit"})
+        open_words = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
+        return State(**{**in_hand(turn, own), "said": (*notes, *open_words), "act": "edit"})
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
     unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
     named: tuple[Said, ...] = (Say(UNPLACED.format("*, *".join(left))),) if left else ()

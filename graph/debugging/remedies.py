@@ -100,7 +100,7 @@ def says(request: JobRequest, change: Change) -> str:
             spoken = f"{'' if value else 'no '}{name.replace('_', ' ')}"
             parts.append(f"{spoken} instead of {old}" if old and not isinstance(old, bool) else spoken)
             continue
-        word = f"{value} nodes" if name == "nodes" else f"{name.replace('_', ' ')} {value}"
+        word = f"{value} node{'s' * (value != 1)}" if name == "nodes" else f"{name.replace('_', ' ')} {value}"
         parts.append(f"{word} instead of {old}" if old is not None and name != "args" else word)
     return ", ".join(parts)
 

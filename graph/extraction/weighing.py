@@ -69,7 +69,9 @@ def weigh(read: Understood, before: JobRequest, text: str) -> Understood:
         plain = not read.left and len(text.split()) <= SHORT and tagged.whole < UNSURE
         return replace(read, doubtful=not plain)
     left = (*still_left(read, now, before, tagged), *(one.text for one in tagged.open if one.sure >= SURE_OF_WHOLE))
-    return Understood("generate", now, (), tuple(dict.fromkeys(left)), (), tagged.whole < SURE_OF_WHOLE)
+    doubtful = tagged.whole < SURE_OF_WHOLE
+    rival = ruled if doubtful and differing(ruled, before) else None
+    return Understood("generate", now, (), tuple(dict.fromkeys(left)), (), doubtful, rival)
 
 
 def agreed(read: Understood, tagged: TaggedChange, before: JobRequest, text: str) -> Understood:

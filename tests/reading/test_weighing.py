@@ -61,8 +61,11 @@ def test_a_sure_reading_goes_before_the_rules(tags) -> None:  # type: ignore[no-
 
 def test_an_unsure_reading_is_said_first(tags) -> None:  # type: ignore[no-untyped-def]
     tags(("nodes", "8", 0.9), whole=0.4)
-    heard = weigh(understood(walltime="08:00:00"), JOB, TEXT)
+    read = understood(walltime="08:00:00")
+    heard = weigh(read, JOB, TEXT)
     assert heard.doubtful and heard.request.nodes == 8 and heard.request.walltime is None
+    assert heard.rival == read.request  # both are offered
+    assert weigh(understood(), JOB, TEXT).rival is None
 
 
 def test_what_only_the_rules_read_is_said_first(tags) -> None:  # type: ignore[no-untyped-def]
