@@ -167,7 +167,7 @@ class Understood:
     """One message, read: the intent, the request so far, and what a careful assistant still asks for, in order.
 
     left: the pieces of the message that found no place in the request, in the person's words; notes: readings that may
-    be another's, to be said; doubtful: two readers differ, or none is sure, so that it is said before it is done; rival:
+    be another's, to be said; doubtful: two readers differ, or none is sure, so it is said before it is done; rival:
     the request as the other reader has it, where it is a change as well.
     """
 
