@@ -177,10 +177,10 @@ def lines_of_request(turn: TurnContext, request: JobRequest, cluster: Cluster | 
         written = write_script(request, cluster)
     except InputError:
         return ""
-    return changed_lines(bundle.script, written.bundle.script) if isinstance(written, Written) else ""
+    return lines_between(bundle.script, written.bundle.script) if isinstance(written, Written) else ""
 
 
-def changed_lines(before: str, after: str) -> str:
+def lines_between(before: str, after: str) -> str:
     """The lines that a change takes out and brings, fenced, without plain remarks; empty where they are many."""
     rows = [row.rstrip() for row in unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")][2:]
     rows = [row for row in rows if not row.startswith("@@") and not PLAIN_REMARK.match(row) and len(row) > 1]

@@ -8,8 +8,7 @@ from dataclasses import fields, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from graph.conversation.gate import POLITE, may_act, surely_orders
-from graph.conversation.gate import changed_lines as lines_between
+from graph.conversation.gate import POLITE, lines_between, may_act, surely_orders
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
