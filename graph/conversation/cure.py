@@ -102,12 +102,14 @@ def beside(turn: TurnContext, done: State, rest: str) -> State:
         from graph.usecases.edit_script import edit_script
 
         edited = edit_script(own.text, rest, machine_for(after, own))
-        if edited is None:
-            return State(**{**done, "said": (*said, Say(UNPLACED.format(rest)))})
+        if edited is None or edited.doubtful or edited.text == own.text:  # only what is sure goes with the cure
+            told = edited.told if edited and not edited.doubtful else (UNPLACED.format(rest),)
+            return State(**{**done, "said": (*said, *map(Say, told))})
         changes = [change for part in said if isinstance(part, Made) for change in part.changes]
         also = made_of(after, Paste(own.name, edited.text), *changes, *edited.says, before=before,
                        pending=done.get("pending"))  # fmt: skip
-        return State(**{**done, **also, "said": (*(p for p in said if not isinstance(p, Made)), *also["said"])})
+        others = (p for p in said if not isinstance(p, Made))
+        return State(**{**done, **also, "said": (*others, *also["said"], *map(Say, edited.told))})
     more = by_words(after)
     if more.get("way") != "write":
         return State(**{**done, "said": (*said, Say(UNPLACED.format(rest)))})

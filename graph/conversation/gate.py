@@ -145,7 +145,7 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
     if cluster and asked_for and not heard.rival and is_refused(heard.request, cluster):
         return None  # the refusal with its ways round, and the script stands
     other = heard.rival if heard.rival and changed_fields(before, heard.rival) != change else None
-    readings = (heard.request, *((other,) if other else ()))
+    readings = (*((other,) if other else ()), heard.request)  # the tagger's first: it is right the oftener
     offers = tuple(offer_of(turn, before, one) for one in readings)
     ways = [f"{one.says}{f' ({one.price})' if one.price else ''}" for one in offers]
     lines = [lines_of_request(turn, one, turn.context.cluster(one)) for one in readings]

@@ -408,9 +408,12 @@ def said_of(turn: TurnContext, own: Paste, report: JobReport, *, known: bool = F
     from graph.usecases.edit_script import edit_script
 
     more = edit_script(state["own"].text, wishes, machine_for(turn, own)) if wishes and state["own"] else None
-    if more:
+    if more and more.doubtful:  # only what is sure goes with the cure
+        said.append(Say(UNPLACED.format(wishes[:MOST_QUOTED])))
+    elif more:
         also = made_of(turn, Paste(own.name, more.text), *filter(None, (cured.says,)), *more.says, before=own)
         said, state = [*(part for part in said if not isinstance(part, Made)), *also["said"]], also
+        said += map(Say, more.told)
     said += [Say(text) for text in (unmended(cured, report), offered(cured.offers), still_found(cured)) if text]
     return State(**{**state, "said": tuple(said), "pending": pending, "diagnosed": report.diagnosis})
 

@@ -44,6 +44,10 @@ def by_trial(turn: TurnContext) -> State | None:
     edited = edit_script(own.text, words, cluster)
     if edited is None:
         return None
+    if edited.text == own.text:
+        return State(said=tuple(map(Say, edited.told)), act="ask")
     changes, against = "; ".join(edited.says), "; ".join(faults_of_change(own.text, edited.text, cluster))
     told = SPEAKS_AGAINST.format(changes, against) if against else WOULD_BE.format(changes, "")
-    return State(said=(Say(told),), pending=OfferEdit((Offer(changes, script=edited.text),)), act="ask")
+    return State(
+        said=(Say(told), *map(Say, edited.told)), pending=OfferEdit((Offer(changes, script=edited.text),)), act="ask"
+    )

@@ -212,7 +212,7 @@ def by_patterns(text: str, words: str, cluster: Cluster | None) -> Edited | None
     """The change that the rules find in the words; None where they find none."""
     others = OTHER_COMMAND.sub(lambda found: found[0] if found["program"] in text else " ", words)
     edited, asked_for, own_denials = Edited(text, ()), wanted(others), wanted(others, "negated")
-    from graph.usecases.own_words import by_script, mailed_at, sources_first, without_parts
+    from graph.usecases.own_words import by_script, change_modules, mailed_at, sources_first, without_parts
 
     edited = by_script(without_parts(edited, words), wanted(others, "negated"), cluster)
     asked_for, own_denials, words = (without_placed(one, edited) for one in (asked_for, own_denials, words))
@@ -929,27 +929,6 @@ def end_of_launch(text: str) -> int:
 # What joins a command that goes to the next one, or the end of its line.
 NOTHING_LEFT = re.compile(r"[ \t]*(?:(?:;|&&)[ \t]*|\n|\Z)?")
 MODULE = re.compile(r"^(?P<head>\s*(?:module|ml)\s+(?:load|add)\s+)(?P<names>[^\n#;&|]+)", re.M)
-SWAPS = re.compile(
-    r"\b(?:swap|replace|change|switch|use|load)\b.{0,25}\bmodules?\b\s*(?:for|with|by|to|against)?\s*(?P<new>[A-Za-z][\w.+-]*/[\w.+-]*\w)"
-    r"|\b(?:swap|replace|change|switch)\b\s+(?:the\s+)?(?P<old>[A-Za-z][\w.+-]*(?:/[\w.+-]*\w)?)\s+(?:module\s+)?(?:for|with|by|to)\s+"
-    r"(?P<to>[A-Za-z][\w.+-]*/[\w.+-]*\w)",
-    re.I,
-)
-
-
-def change_modules(now: Edited, words: str) -> Edited:
-    """A module swapped for another, one more, or one less, in the lines that load them."""
-    lines = list(MODULE.finditer(now.text))
-    if not lines:
-        return now
-    if found := SWAPS.search(words):
-        return swap_module(now, lines, found["new"] or found["to"], found["old"] or "")
-    for edit in read_request_edits(words, JobRequest(nodes=1)).edits:
-        if isinstance(edit, Add) and edit.field == "modules":
-            now = swap_module(now, list(MODULE.finditer(now.text)), str(edit.value), base(str(edit.value)))
-        elif isinstance(edit, Add) and edit.field == "modules_removed":
-            now = swap_module(now, list(MODULE.finditer(now.text)), "", str(edit.value))
-    return now
 
 
 def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> Edited:

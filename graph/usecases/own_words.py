@@ -18,6 +18,8 @@ from graph.extraction.script import read_script
 from graph.extraction.script_record import record_of
 from graph.reading.argument_edits import known_arguments
 from graph.reading.commands import spoken_words
+from graph.reading.edits import Add
+from graph.reading.request_edits import read_request_edits
 from graph.reading.wishes.values import number
 from graph.usecases.edit_script import (
     JOINS,
@@ -45,6 +47,12 @@ from knowledge.job_parts import ArrayAxis, JobArray
 from knowledge.types import JobRequest
 from templates.parts import RESUMES, SUBMITTED
 
+SWAPS = re.compile(
+    r"\b(?:swap|replace|change|switch|use|load)\b.{0,25}\bmodules?\b\s*(?:for|with|by|to|against)?\s*(?P<new>[A-Za-z][\w.+-]*/[\w.+-]*\w)"
+    r"|\b(?:swap|replace|change|switch)\b\s+(?:the\s+)?(?P<old>[A-Za-z][\w.+-]*(?:/[\w.+-]*\w)?)\s+(?:module\s+)?(?:for|with|by|to)\s+"
+    r"(?P<to>[A-Za-z][\w.+-]*/[\w.+-]*\w)",
+    re.I,
+)
 CLAUSE = re.compile(
     r"[,;\u3001\u3002\uff0c\uff1b\n]|[.!?](?=\s|$)|\s(?:and|und|et|y|e|then|dann|puis|luego|poi|i|oraz|potem|\u0438|\u043f\u043e\u0442\u043e\u043c)\s",
     re.I,
@@ -236,6 +244,21 @@ def change_versions(now: Edited, words: str) -> Edited:
             lines = list(MODULE.finditer(now.text))
             now = swap_module(now, lines, f"{head}/{found['new']}", name)
             now = replace(now, placed=(*now.placed, found[0]))
+    return now
+
+
+def change_modules(now: Edited, words: str) -> Edited:
+    """A module swapped for another, one more, or one less, in the lines that load them."""
+    lines = list(MODULE.finditer(now.text))
+    if not lines:
+        return now
+    if found := SWAPS.search(words):
+        return swap_module(now, lines, found["new"] or found["to"], found["old"] or "")
+    for edit in read_request_edits(words, JobRequest(nodes=1)).edits:
+        if isinstance(edit, Add) and edit.field == "modules":
+            now = swap_module(now, list(MODULE.finditer(now.text)), str(edit.value), base(str(edit.value)))
+        elif isinstance(edit, Add) and edit.field == "modules_removed":
+            now = swap_module(now, list(MODULE.finditer(now.text)), "", str(edit.value))
     return now
 
 

@@ -54,18 +54,31 @@ def test_what_both_read_alike_and_neither_is_sure_of_is_said_first(tags) -> None
 
 def test_a_sure_reading_goes_before_the_rules(tags) -> None:  # type: ignore[no-untyped-def]
     tags(("nodes", "8", 0.9), ("job_name", "big", 0.9))
-    heard = weigh(understood(walltime="08:00:00"), JOB, TEXT)
-    assert (heard.request.nodes, heard.request.walltime, heard.request.job_name) == (8, None, "big")
-    assert not heard.doubtful
+    heard = weigh(understood(nodes=16), JOB, TEXT)
+    assert (heard.request.nodes, heard.request.job_name, heard.doubtful) == (8, "big", False)
 
 
-def test_an_unsure_reading_is_said_first(tags) -> None:  # type: ignore[no-untyped-def]
+def test_a_sure_reading_drops_nothing_that_the_rules_read(tags) -> None:  # type: ignore[no-untyped-def]
+    tags(("nodes", "8", 0.9))
+    read = understood(nodes=8, queue="prod")
+    heard = weigh(read, JOB, TEXT)
+    assert heard.doubtful and heard.request == read.request and heard.rival == replace(JOB, nodes=8)
+
+
+def test_an_unsure_reading_is_offered_beside_that_of_the_rules(tags) -> None:  # type: ignore[no-untyped-def]
     tags(("nodes", "8", 0.9), whole=0.4)
     read = understood(walltime="08:00:00")
     heard = weigh(read, JOB, TEXT)
-    assert heard.doubtful and heard.request.nodes == 8 and heard.request.walltime is None
-    assert heard.rival == read.request  # both are offered
-    assert weigh(understood(), JOB, TEXT).rival is None
+    assert heard.doubtful and heard.request == read.request and heard.rival == replace(JOB, nodes=8)
+    alone = weigh(understood(), JOB, TEXT)
+    assert alone.doubtful and alone.request.nodes == 8 and alone.rival is None
+
+
+def test_two_degrees_are_three_dimensions_once_they_change(tags) -> None:  # type: ignore[no-untyped-def]
+    split = replace(JOB, strategy="tp", tensor_parallel=2, pipeline_parallel=2)
+    tags(("nodes", "8", 0.9))
+    change = tagged_change(TEXT, split)
+    assert change is not None and change.request.strategy == "tp"
 
 
 def test_what_only_the_rules_read_is_theirs(tags) -> None:  # type: ignore[no-untyped-def]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph.extraction.request import understand
+from graph.reading.wishes.left import unread
 from knowledge.types import JobRequest
 
 JOB = "Delta gpuA100x4, 2 nodes with 4 GPUs, DDP, train.py, 3 hours, account bbzz-delta-gpu"
@@ -61,3 +63,12 @@ def test_a_change_in_plain_words_is_left_to_its_reader() -> None:
     before = JobRequest(machine="delta", nodes=4, gpus_per_node=4, walltime="03:00:00", entry="train.py")
     read = understand("give it one more hour", before, None, None)
     assert read.request.walltime == "04:00:00" and read.left == ()
+
+
+def test_every_piece_that_an_offer_holds_nothing_of_is_named() -> None:
+    text = "8 nodes please, wave height goes into ocean.nc, and the results come back to my home afterwards"
+    job = JobRequest(machine="delta", nodes=8)
+    named = unread(text, job, ["nodes"])
+    assert named == ("wave height goes into ocean.nc", "and the results come back to my home afterwards")
+    assert unread(text, replace(job, output="ocean.nc"), ["output"]) == named[1:]
+    assert unread(text, job, ["nodes"], ("results",)) == named[:1]
