@@ -42,8 +42,8 @@ from graph.reading.commands import spoken_words
 from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
 from graph.reading.scope import ScopeStretch, denials, wanted
-from graph.reading.wishes.left import to_account_for
-from graph.reading.wishes.tagger import read_wishes
+from graph.reading.wishes.left import SURE, to_account_for
+from graph.reading.wishes.tagger import Wishes, read_wishes
 from graph.reading.wishes.taking import LONGEST
 from graph.usecases.launch_counts import Nodes, unsure, with_nodes
 from graph.usecases.script_lines import (
@@ -171,6 +171,8 @@ SYNONYMS = (
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
 # Values that the reader of wishes tells and no line holds as they are said: a time, an amount of tasks, what is gone.
 OTHERWISE_HELD = word_set("walltime array array_count array_at_once sweep_value chain signal begin")
+# How it is started: in a script of theirs it is a line, or it is told.
+OF_THE_LAUNCH = word_set("launcher framework strategy container_runtime")
 SHORTEST = 2  # `de`, `no`: a language's short name is a value, though a small word too
 # Places of an option at which it is looked whether it is a program's: each costs a reading of the script.
 MOST_PLACES = 30
@@ -367,7 +369,9 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     gone = content(" ".join(one.text for one in denials(words) if does_without(one)))
     taken = content(" ".join(one for one in edited.says if "taken out" in one))
     held = " ".join(lines).lower()
-    spans = to_account_for(words, read_wishes(words, ("stands",))) if len(words) <= LONGEST else ()
+    wishes = read_wishes(words, ("stands",)) if len(words) <= LONGEST else None
+    spans = list(to_account_for(words, wishes)) if wishes else []
+    launches = launches_told(wishes, " ".join((edited.text, *edited.says, *edited.told)).lower()) if wishes else []
     open_pieces += [
         one.text
         for one in spans
@@ -376,7 +380,14 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     open_pieces += [one.text for one in denials(words) if stays(one, before, edited) and not content(one.text) & taken]
     total = f"{request.nodes * request.gpus_per_node}" if request.nodes and request.gpus_per_node else ""
     open_pieces += unaccounted(words, (*lines, total))
-    return apart(one for one in open_pieces if " " in one or not content(one) & gone)  # `A_B... no, forget A`
+    open_pieces = [one for one in open_pieces if " " in one or not content(one) & gone]  # `A_B... no, forget A`
+    return apart((*open_pieces, *launches))
+
+
+def launches_told(wishes: Wishes, held: str) -> list[str]:
+    """What no line starts it by, wherever it is said: `drop --x and start it by mpiexec` denies only the option."""
+    spans = (one for one in wishes.spans if one.slot in OF_THE_LAUNCH and not one.sign and one.sure >= SURE)
+    return [one.text for one in spans if one.text.lower() not in held]
 
 
 def stays(one: ScopeStretch, before: str, edited: Edited) -> bool:

@@ -120,3 +120,12 @@ def test_a_script_is_weighed_wherever_it_is_edited(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "by_patterns", lambda *_: None)
     monkeypatch.setattr("graph.usecases.own_orders.weigh_scripts", lambda *_: Edited("new", ()))
     assert edit_script(SCRIPT, "anything", None) == Edited("new", ())
+
+
+def test_a_launcher_that_no_line_gets_is_named(tags: Tags, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = tags("drop --amp and start it by mpiexec please", ("arg", "--amp", "-"), ("launcher", "mpiexec"))
+    monkeypatch.setattr(module, "read_wishes", lambda *_: weighing.orders_of())
+    now = edit_script(SCRIPT, words, None)
+    assert now is not None and "--amp" not in now.text
+    told = " ".join((*now.told, *module.left_open(SCRIPT, now, words)))
+    assert "mpiexec" in told
