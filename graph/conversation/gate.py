@@ -44,6 +44,7 @@ POLITE = re.compile(
 )
 MOST_TOLD, MOST_LINES = 8, 40
 DIFFERENCE = "\n\n```diff\n{}\n```"
+MANY_LINES = "\n\n({} lines of the script differ.)"
 PLAIN_REMARK = re.compile(r"[+-]#(?!SBATCH|PBS|BSUB| flux:)")
 # Characters of words in which an order is looked for; how sure a value of it must be; slots that also a question names.
 MOST_READ, LEAST_OF_VALUE, OF_NO_ORDER = 600, 0.3, ("machine", "model", "framework")
@@ -181,10 +182,12 @@ def lines_of_request(turn: TurnContext, request: JobRequest, cluster: Cluster | 
 
 
 def lines_between(before: str, after: str) -> str:
-    """The lines that a change takes out and brings, fenced, without plain remarks; empty where they are many."""
+    """The lines that a change takes out and brings, fenced, without plain remarks; of many only how many they are."""
     rows = [row.rstrip() for row in unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")][2:]
     rows = [row for row in rows if not row.startswith("@@") and not PLAIN_REMARK.match(row) and len(row) > 1]
-    return DIFFERENCE.format("\n".join(rows)) if 0 < len(rows) <= MOST_LINES else ""
+    if len(rows) > MOST_LINES:
+        return MANY_LINES.format(len(rows))
+    return DIFFERENCE.format("\n".join(rows)) if rows else ""
 
 
 def unplaced(words: str, heard: Understood, change: Change) -> str:

@@ -68,7 +68,7 @@ def weigh(read: Understood, before: JobRequest, text: str) -> Understood:
         return read
     doubtful = tagged.whole < SURE_OF_WHOLE or reads_more(ruled, now, before)
     if doubtful and differing(ruled, before):
-        return replace(read, doubtful=True, rival=now)
+        return replace(read, left=still_left(read, now, before, tagged), doubtful=True, rival=now)
     left = (*still_left(read, now, before, tagged), *(one.text for one in tagged.open if one.sure >= SURE_OF_WHOLE))
     return Understood("generate", now, (), tuple(dict.fromkeys(left)), (), doubtful)
 

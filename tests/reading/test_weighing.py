@@ -128,3 +128,9 @@ def test_a_range_of_an_argument_is_an_array_wherever_it_stands(tags, text: str) 
     change = tagged_change(text, JOB)
     assert change is not None
     assert change.request.array == JobArray((ArrayAxis("--seed", ("1", "2", "3", "4", "5")),))
+
+
+def test_what_either_reads_is_not_named_as_open(tags) -> None:  # type: ignore[no-untyped-def]
+    tags(("nodes", "8", 0.9), whole=0.4)
+    read = replace(understood(walltime="08:00:00"), left=("take 8 nodes", "and 7"))
+    assert weigh(read, JOB, TEXT).left == ("and 7",)
