@@ -55,7 +55,8 @@ class TaggedChange:
 
 def weigh(read: Understood, before: JobRequest, text: str) -> Understood:
     """The rules' reading of a change, or the tagger's where it reads otherwise; doubtful where neither is sure."""
-    if read.intent == "port" or read.notes or len(text.split()) <= FEW_WORDS:
+    begun = before.entry is None  # a first request in parts: its sizes and names stand in many ways
+    if begun or read.intent == "port" or read.notes or len(text.split()) <= FEW_WORDS:
         return read
     tagged = tagged_change(text, before)
     if tagged is None or tagged.slots & LEFT_TO_RULES:

@@ -102,6 +102,9 @@ def test_few_words_ports_and_programs_with_sizes_stay_with_the_rules(tags) -> No
     tags(("nodes", "16", 0.9), text="make it 16")
     assert weigh(understood(gpus_per_node=16), JOB, "make it 16").request.gpus_per_node == 16
     tags(("nodes", "8", 0.9))
+    begun = replace(JOB, entry=None)
+    first = Understood("generate", replace(begun, walltime="08:00:00"))
+    assert weigh(first, begun, TEXT) == first
     port = Understood("port", replace(JOB, machine="delta"))
     assert weigh(port, JOB, TEXT) == port
     text = "then eval.py on 1 node please"
