@@ -36,9 +36,9 @@ def rows_of(path: Path) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def use_reader(files: Sequence[Path], vectors: Mapping[str, Any]) -> None:
-    """From here on sentences are read by a reader of these files alone."""
-    examples = [*train.made_examples(), *(one for path in files for one in train.read_file(path, 1))]
+def use_reader(made: Sequence[train.Example], files: Sequence[Path], vectors: Mapping[str, Any]) -> None:
+    """From here on sentences are read by a reader of these files alone, and of what was made from patterns."""
+    examples = [*made, *(one for path in files for one in train.read_file(path, 1))]
     names, labels, weights, bias = train.fit(examples)
     index = {name: at for at, name in enumerate(names)}
     model = LinearModel(index, labels, weights.ravel().tolist(), [1.0] * len(labels), bias.tolist())
@@ -68,13 +68,14 @@ def readings(path: Path) -> Iterator[Row]:
 
 def all_readings() -> list[Row]:
     files = sorted((train.DATA / "sentences").glob("*.jsonl"))
+    made = train.made_examples()
     said = (row["text"] for path in files for row in rows_of(path) if row["text"])
-    texts = sorted({text[: meaning.LONGEST] for text in (*said, *(one.text for one in train.made_examples()))})
+    texts = sorted({text[: meaning.LONGEST] for text in (*said, *(one.text for one in made))})
     vectors = dict(zip(texts, embedder().embed(texts), strict=True))
     found: list[Row] = []
     for fold in range(FOLDS):
         held_out = files[fold::FOLDS]
-        use_reader([path for path in files if path not in held_out], vectors)
+        use_reader(made, [path for path in files if path not in held_out], vectors)
         found += [row for path in held_out for row in readings(path)]
     return found
 

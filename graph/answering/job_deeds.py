@@ -7,8 +7,9 @@ import re
 from graph.answering.situation import Situation, cite, list_steps, write_document
 from knowledge.document import Document
 from knowledge.general_facts import Deed, job_life
+from knowledge.schedulers.times import asked_time
 from knowledge.site import Site, as_there, site_of
-from knowledge.types import SCHEDULERS
+from knowledge.types import SCHEDULERS, Scheduler
 
 NAMES = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 # Which field of a site's `watch` tells the same thing in that machine's own commands.
@@ -20,6 +21,10 @@ OF_THE_SITE = {
     "hold": "hold",
     "efficiency": "efficiency",
 }
+UNCHANGED = (
+    "There users cannot change a job that was handed in (the command for it is off): cancel it, change the script and "
+    "hand it in anew. It then waits from the start again."
+)
 STRETCH = r"(\d+(?:\.\d+)?)\s*(s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?|rs?)?|d(?:ays?)?)\b"
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 SUBMIT = ("sbatch {", "qsub {", "bsub <", "flux batch")
@@ -40,10 +45,14 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
     site = site_of(situation.cluster.id) if situation.cluster else None
     there = situation.cluster.id if situation.cluster else ""
     ways = [(text, as_there(command, there)) for text, command in told_steps(name, deed, situation)]
+    if name == "change":
+        ways = [(text, for_time(command, situation.queueing, situation.text)) for text, command in ways]
     steps = [(text, fill(command, situation)) for text, command in ways if command]
     own, pages = say_of_site(name, situation, site)
     if name == "notify" and site and site.sends_no_mail:
         return write_document(own, cite(pages, date(site)))
+    if name == "change" and any(command and not told for (_, command), (_, told) in zip(deed.steps, ways, strict=True)):
+        return write_document(UNCHANGED, cite(pages, date(site)))
     own = "" if name == "cancel" and not ends_many(situation.text) and ENDS_ALL.search(own) else own
     return write_document(
         answer_first(name, situation.text),
@@ -146,6 +155,16 @@ def title(situation: Situation) -> str:
 
 def date(site: Site | None) -> str:
     return site.as_of if site else ""
+
+
+def for_time(command: str, scheduler: Scheduler, said: str) -> str:
+    """A command that sets a time limit, with the time that was said last in the place of its example."""
+    found = re.findall(STRETCH, said, re.I)
+    if not found:
+        return command
+    number, unit = found[-1]
+    asked = asked_time(scheduler, float(number) * UNITS[unit[0].lower()])
+    return re.sub(r"\b12:00:00\b|\b12:00\b|\b12h\b", asked, command)
 
 
 def fill(text: str, situation: Situation) -> str:

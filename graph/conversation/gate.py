@@ -69,7 +69,7 @@ def may_act(turn: TurnContext, left: Sequence[str] = ()) -> bool:
     """Whether the words are plainly an order. left: those of them that found no place."""
     wanting = max((one.share(*WANTING, "back", "undo") for one in turn.wanting), default=0.0)
     marked = any("?" in one.text for one in turn.wanting)
-    asks = any(one.scope == "asked" for one in turn.utterance.clauses)
+    asks = any(one.scope == "asked" and not POLITE.search(one.text) for one in turn.utterance.clauses)
     if CONDITION.search(turn.words) or (asks and is_weighty(left)):
         return False
     ordered = not marked and not asks and "?" not in turn.words and orders_change(turn.words)
@@ -131,7 +131,7 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
     asks = max((one.share(*ASKING) for one in turn.utterance.clauses if one.scope == "asked"), default=0.0)
     if change and not stands and not named and asks >= RATHER and not WANTS_SCRIPT.search(turn.words):
         return State(way="answer", act="ask", request=heard.request)  # which one? how? what first?
-    if not change or (may_act(turn, heard.left) and not (bare or mixed or heard.doubtful)):
+    if not change or (may_act(turn, heard.left) and not (bare or mixed or (stands and heard.doubtful))):
         return None
     if not stands and not named:
         asks = max(one.share(*ASKING) for one in turn.utterance.clauses)
@@ -214,7 +214,8 @@ Change = tuple[tuple[str, Any], ...]
 
 def changed_fields(before: JobRequest, now: JobRequest) -> Change:
     names = (one.name for one in fields(JobRequest) if one.name not in UNTOLD)
-    change = tuple((name, getattr(now, name)) for name in names if getattr(now, name) != getattr(before, name))
+    pairs = ((name, getattr(before, name), getattr(now, name)) for name in names)
+    change = tuple((name, new) for name, old, new in pairs if new != old and (new or old))
     total = now.total_gpus if now.total_gpus != before.total_gpus else None
     counted = any(name in ("nodes", "gpus_per_node") for name, _ in change)
     return change if counted or total is None else (*change, ("total_gpus", total))

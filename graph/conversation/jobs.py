@@ -86,12 +86,13 @@ OWN_JOBS = {
     "flux": "flux jobs",
 }
 SILENT = 60.0
+LIKELY = 0.5  # that a question has its topic
 ENDED = ("ended", "ending")
 
 
 def by_job(turn: TurnContext) -> State | None:
     """A question about one's own job, answered by the scheduler that is here."""
-    if turn.message.logs or turn.message.scripts or turn.message.outputs:
+    if turn.message.logs or turn.message.scripts or turn.message.outputs or asks_other(turn):
         return None
     words, before = turn.words, turn.state.get("job", "")
     answer = next((make for shape, make in ASKED if shape.search(words)), None)
@@ -119,6 +120,13 @@ def by_job(turn: TurnContext) -> State | None:
             "job": job or (askable(asked.jobs[0]) if len(asked.jobs) == 1 else ""),
         }
     )
+
+
+def asks_other(turn: TurnContext) -> bool:
+    """Whether a question is of something else than a job: `is 240 fine, or do I change the learning rate`."""
+    main = turn.utterance.main
+    of_job = main.topic.startswith(("job.", "log.")) or re.search(r"(?i)\bjobs?\b", turn.words)
+    return bool(main.topic) and not of_job and main.confidence >= LIKELY
 
 
 def job_named(words: str) -> str:

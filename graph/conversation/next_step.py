@@ -32,6 +32,8 @@ THANKS = re.compile(
     r"(?i)\b(?:thank(?:s| you| u)?|thx|ty|cheers|danke\w*|merci|gracias|grazie|obrigad[oa]|bedankt|tack|takk)\b"
     r"|\u8c22\u8c22|\u3042\u308a\u304c\u3068\u3046"
 )
+GOODBYE = "Until then. What was said here is kept: come back to it when you like."
+BYE = re.compile(r"(?i)\b(?:bye|goodbye|tsch(?:ü|ue)ss|adi[oó]s|hasta luego|au revoir|arrivederci|see you|cya)\b")
 OPEN = "Open is what I offered: {}. Say its number, *no*, or what you want in its place."
 NOT_UNDERSTOOD = "I do not know what to make of *{}*."
 

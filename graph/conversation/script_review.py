@@ -19,13 +19,16 @@ CHECK = re.compile(
     re.I,
 )
 EXPLAIN = re.compile(
-    r"\bwhat (?:does|do|is|will)\b.{0,40}\b(?:do|does|mean|this|for|happen)\b|\bexplain\b|\bwalk me through\b", re.I
+    r"\bwhat (?:does|do|is|will)\b.{0,40}\b(?:do|does|mean|this|for|happen)\b|\bexplain\b"
+    r"|\bwalk (?:me|us) thr(?:ough|u)\b|\berkl(?:ä|ae)r|\bexpli(?:ca|que)|\bspiega",
+    re.I,
 )
 MOVES = re.compile(
     r"\b(?:port|move|convert|adapt|migrate|translate|rewrite|make (?:this|it)|run (?:this|it) on)\b", re.I
 )
 # Topics under which a line or an option of it is meant, and not the whole.
 OF_A_PART = ("script.line", "option")
+LIKELY = 0.5
 NEXT = "Say *make it run on Frontier* (or another machine) and I write it anew from this."
 
 
@@ -38,6 +41,7 @@ def is_checked(words: str, utterance: Utterance | None) -> bool:
     """Whether what is asked is if the script is right."""
     main = utterance.main if utterance and words.strip() else None  # a script alone is none of its words
     judges = main is not None and not main.by_rule and main.act == "review" and main.share("review") >= SURE
+    judges = judges and not EXPLAIN.search(words)
     return judges or bool(CHECK.search(words))
 
 
@@ -58,9 +62,12 @@ def reviewed(
     from graph.answering.script import explain_part, explain_script
     from graph.answering.script_sizes import review_script
 
+    part = explain_part(ask) if ask.topic in OF_A_PART else None
+    if part and part.parts and utterance.main.confidence >= LIKELY:
+        return (part,)
     if is_checked(words, utterance):
         told = review_script(ask, goal)
-    elif ask.topic in OF_A_PART and (part := explain_part(ask)) and part.parts:
+    elif part and part.parts:
         return (part,)
     else:
         told = explain_script(ask)

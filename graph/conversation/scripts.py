@@ -494,7 +494,8 @@ def by_own(turn: TurnContext) -> State | None:
 def is_asked(turn: TurnContext) -> bool:
     """Whether the words may be a question, and are no polite order."""
     main = turn.utterance.main
-    return ("?" in main.text or main.scope == "asked") and main.share("edit", "mend", "port", "back", "undo") < SURE
+    asks = "?" in main.text or main.scope == "asked" or main.share("ask") >= SURE
+    return asks and main.share("edit", "mend", "port", "back", "undo") < SURE
 
 
 def held_already(words: str, own: Paste) -> list[str]:

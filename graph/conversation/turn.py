@@ -56,8 +56,14 @@ class TurnContext:
 
     @property
     def wanting(self) -> tuple[Clause, ...]:
-        """The clauses that may want something of the person's own job: neither plainly asked nor told of what was."""
-        return tuple(one for one in self.utterance.clauses if not rather_asks(one) and not is_told(one))
+        """The clauses that may want something of the person's own job: neither plainly asked nor told of what was.
+
+        In a message that orders as a whole what names something, and is no question by its form, is part of the order.
+        """
+        read = self.utterance
+        orders = read.main.leads and read.main.share(*WANTING) >= SURE
+        named = [one for one in read.clauses if orders and not is_put(one) and any(True for _ in read.within(one))]
+        return tuple(one for one in read.clauses if not is_told(one) and (one in named or not rather_asks(one)))
 
     @property
     def wishes(self) -> str:
@@ -71,9 +77,23 @@ class TurnContext:
         return " ".join(one.text for one in self.wanting if one.share(*WANTING) >= SURE)
 
     @property
+    def leads_to_ask(self) -> bool:
+        """Whether the message as a whole plainly asks, whatever a sentence of it tells."""
+        main = self.utterance.main
+        return main.leads and main.share(*ASKING) >= LEADING
+
+    @property
+    def wants_nothing(self) -> bool:
+        """Whether the message is more likely than not for something that wants nothing of a job."""
+        main = self.utterance.main
+        return main.act in ASKING and main.confidence >= RATHER and main.share(*WANTING) < HARDLY
+
+    @property
     def only_asks(self) -> bool:
         """Whether no clause wants anything of a job."""
         clauses = self.utterance.clauses
+        if self.leads_to_ask and not any(one.share(*CHANGING) >= SURE or ORDERED.search(one.text) for one in clauses):
+            return True  # `I want to run a 70B model there. Does it fit?` wants no script
         weighty = [one for one in clauses if len(one.text.split()) > FEW_WORDS or one.share(*WANTING) >= SURE]
         asks = any(map(rather_asks, clauses))  # then what is told of somebody else's job is what it asks about
         if all(rather_asks(one) or (asks and one.scope == "others") for one in weighty or clauses):
@@ -97,11 +117,16 @@ class TurnContext:
         return self.state.get("own") or (Paste(bundle.name, bundle.script) if bundle else None)
 
 
+# `train.py --lr 3` in back quotes is what stands in them.
+QUOTED_CODE = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
+
+
 def open_turn(state: State, context: Context) -> TurnContext:
     message = take_apart(state["text"], state["attachments"])
     from knowledge.masking import hide
 
-    message = replace(message, words=hide(message.words))  # a key goes no further than here
+    words = QUOTED_CODE.sub(r"\1", hide(message.words))  # a key goes no further than here
+    message = replace(message, words=words)
     view = replace(view_of(state), new_script=bool(message.scripts), new_log=bool(message.logs))
     read = read_utterance(message.words, view)
     if (plain := plain_orders(read)) != read.text:
@@ -138,7 +163,14 @@ SURE = 0.75
 ASKING = ("ask", "chat", "review", "diagnose", "pending", "plan", "help")
 # From it on a clause beside a question wants something of a job.
 RATHER = 0.5
+# From it on a message of several sentences asks as a whole.
+LEADING = 0.6
+# Below it no script is written: of 200 requests one was read so.
+HARDLY = 0.1
 WANTING = ("write", "edit", "port", "reply", "mend")
+# What is wanted beside a question; a script is written beside one only where that is said.
+CHANGING = ("edit", "port", "reply", "mend")
+ORDERED = re.compile(r"(?i)\b(?:write|make|create|generate|draft|give)\b.{0,20}\b(?:script|job file|sbatch)\b")
 MARKS = ("?", "\uff1f")
 # A word or two beside a question, as in `(slurm)`, decide nothing.
 FEW_WORDS = 2
@@ -147,6 +179,11 @@ FEW_WORDS = 2
 def is_told(clause: Clause) -> bool:
     """Whether a clause only tells of another run, or of somebody else's, and is no order beside that."""
     return clause.scope in ("past", "others", "hypothetical") and clause.share(*WANTING) < SURE
+
+
+def is_put(clause: Clause) -> bool:
+    """Whether a clause is a question by its form."""
+    return clause.scope == "asked" or clause.text.rstrip().endswith(MARKS)
 
 
 def rather_asks(clause: Clause) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from graph.conversation.beside import with_files
 from graph.conversation.fix_followup import is_unhelped
@@ -14,7 +14,7 @@ from graph.conversation.next_step import SEND_LOG, not_understood
 from graph.conversation.option_choice import changed
 from graph.conversation.pending import leave_to_us
 from graph.conversation.refused import without_keys
-from graph.conversation.turn import ASKING, MARKS, SURE, WANTING, TurnContext
+from graph.conversation.turn import ASKING, MARKS, RATHER, SURE, WANTING, TurnContext
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
 from graph.reading.account import COMMON
@@ -54,6 +54,9 @@ from knowledge.word_lists import word_set
 COUNTED = ("walltime", "nodes", "gpus_per_node")
 # What belongs to one machine, and does not go along to another.
 OF_ONE_MACHINE = ("account", "queue", "environment", "container", "reservation", "constraint")
+# What people change of a script (knowledge/types.py): from the job's name on.
+FIELDS = tuple(one.name for one in fields(JobRequest))
+PARTS = FIELDS[FIELDS.index("job_name") :]
 # What is told of a job that is wanted, and not of one that ran.
 BESIDE_A_QUEUE = word_set(
     "ok okay then please pls use take go with the queue partition qos just so i want it put in into to on run now back"
@@ -108,6 +111,7 @@ INTENTS: dict[str, Intent] = {
     "diagnose": "diagnose",
     "chat": "smalltalk",
     "outside": "other",
+    "help": "question",
     "edit": "generate",
     "write": "generate",
 }
@@ -158,6 +162,7 @@ def is_unread_order(turn: TurnContext, before: JobRequest | None, heard: Underst
     if turn.state.get("bundle") is None or heard.request != before or heard.intent not in ("question", "other"):
         return False
     asks = "?" in turn.words or turn.question is not None or bool(turn.message.scripts or turn.message.logs)
+    asks = asks or turn.utterance.main.share(*ASKING) >= SURE
     return not asks and turn.utterance.main.act in ("ask", "plan") and is_order(turn.words, CERTAIN)
 
 
@@ -255,16 +260,25 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     goes = goes_elsewhere(turn, heard)
     states = before is not None and turn.state.get("bundle") is not None and states_change(turn, before, heard)
     scripted = before is not None and turn.state.get("bundle") is not None
-    polite = scripted and heard.request != before and is_order(words)  # an order that is put as a question
+    # An order that is put as a question.
+    leans = scripted and heard.request != before and not turn.leads_to_ask
+    polite = leans and turn.utterance.main.share(*WANTING) >= RATHER and is_order(words)
     if turn.only_asks and not goes and not states and not polite and (not turn.question or heard.request == before):
         past = all(one.scope == "past" for one in turn.utterance.clauses)
         kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request
+        kept = changed(kept, {name: getattr(turn.request, name) for name in PARTS})  # a question orders none of them
+        if len(turn.utterance.machines()) > 1:  # which of them is what it asks
+            kept = replace(kept, machine=turn.request.machine)
         return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()
     likely = turn.utterance.main.act if heard.intent == "diagnose" and not turn.may_fail else ""
     wanted = turn.act in ASKING and any(one.share(*WANTING) >= SURE for one in turn.utterance.clauses)
     act = "" if goes or wanted or states or polite else turn.act or likely
     if act in INTENTS and (not turn.question or (act in ("ask", "chat") and heard.request == before)):
         heard = replace(heard, intent=INTENTS[act])
+    if heard.intent in ("generate", "port") and turn.wants_nothing and not turn.question and not scripted:
+        heard = replace(heard, intent=INTENTS[turn.utterance.main.act])
+    if heard.intent == "generate" and turn.state.get("own") and turn.leads_to_ask:  # no other script takes its place
+        heard = replace(heard, request=turn.request, intent="question")
     if heard.intent in ("generate", "port") and adds_to_trouble(turn, heard):
         heard = replace(heard, request=turn.request, intent="question")
     if turn.question and heard.request == before and turn.utterance.main.share(*ASKING) >= LIKELY:

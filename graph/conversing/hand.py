@@ -163,7 +163,7 @@ class Hand:
     def on(self, machine: str, request: JobRequest) -> JobRequest:
         """The request on that machine; what was told of one that nobody described goes with it, what it has of another
         machine does not."""
-        runs_there = request.machine == machine or (request.machine is None and self.turn.act != "port")
+        runs_there = request.machine == machine or (request.machine is None and self.turn.utterance.main.act != "port")
         if request.machine not in (None, machine):
             request = replace(request, **{name: getattr(JobRequest(), name) for name in (*OF_MACHINE, "site_words")})
         if self.context.catalogue.find(machine):

@@ -16,7 +16,8 @@ from graph.changes import changes, diff
 from graph.context import Context
 from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
-from graph.conversation.next_step import SEND_LOG, THANKS, WELCOME, next_step, not_understood
+from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, WELCOME, next_step, not_understood
+from graph.conversation.turn import SURE, WANTING
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
@@ -215,7 +216,9 @@ def asking(state: State) -> tuple[Clause, ...]:
     asked = tuple(one for one in found if one.scope == "asked" or one.text.rstrip().endswith(("?", "\uff1f")))
     if state.get("own") and surely_orders(state["words"]):
         return tuple(one for one in asked if not POLITE.search(one.text))  # not `it is for LUMI` beside an order
-    return asked or found
+    main = state["utterance"].main if state.get("utterance") else None  # type: ignore[union-attr]
+    orders = main is not None and main.leads and main.share(*WANTING) >= SURE
+    return asked if orders else asked or found
 
 
 def is_placeholder(assumption: Assumption) -> bool:
@@ -275,6 +278,9 @@ def words(state: State, runtime: Runtime[Context]) -> State:
             )
         if act in ANSWERED:
             return State(said=(unknown(state, runtime.context),), unanswered=True)
+    talks = all(one.act in ("chat", "quit") for one in clauses_of(state))
+    if act in ("chat", "quit") and talks and (THANKS.search(text) or BYE.search(text)):
+        return State(said=(Say(WELCOME if THANKS.search(text) else GOODBYE),))
     if failing or isinstance(state.get("pending"), AwaitLog):
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if any(one.act == "pending" for one in clauses_of(state)):

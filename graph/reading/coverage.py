@@ -24,6 +24,7 @@ WORDS_OF_TALK = """
 ask asking tell told though tho actually really maybe please pls thx thanks thank hello hola hallo ciao bonjour sorry
 right lol just what's it's that's i'm i'd i've don't doesn't can't isn't whats thats per each both two one else
 needed allowed supported available another way around about roughly approximately wants call
+says say said means even worth matter matters compared quite enough fine stuff thing things somewhere
 etwa ungefähr environ aproximadamente
 und oder ich wir das der die ein eine mit auf wie was ist für bitte kann mein meine et ou je nous le la les un une avec
 sur pour est comment mon y o yo el los las con para por como cual cuanto cuanta es mi una del di il lo che per sono

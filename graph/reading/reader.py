@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from operator import add
 from pathlib import Path
@@ -80,8 +81,6 @@ FIELD_VALUE = re.compile(
 PLAIN = 0.6
 # From it on a reading goes before the rule that a named part of a job is wished for.
 TOLD = 0.85
-# What a beginner tells before asking how to begin is one with the question.
-BEGINS = "site.start"
 
 
 @cache
@@ -109,11 +108,29 @@ def read_utterance(words: str, thread: ThreadView) -> Utterance:
     line, mentions = find_mentions(read)
     mentions = without_corrected(read, mentions)
     clauses = tuple(_clause(read, span, line, mentions, thread) for span in split_clauses(read))
-    if len(clauses) > 1 and not (thread.has_script or thread.asked or thread.new_log or thread.new_script):
-        whole = _clause(read, (0, len(read)), line, mentions, thread)
-        if whole.topic == BEGINS and whole.confidence >= PLAIN:  # `I have a program and an account. How does it run?`
-            clauses = (whole,)
+    if len(clauses) > 1:
+        clauses = led_by(_clause(read, (0, len(read)), line, mentions, thread), clauses)
     return Utterance(read, mentions, clauses)
+
+
+def led_by(whole: Clause, clauses: Sequence[Clause]) -> tuple[Clause, ...]:
+    """The clauses, of which the one that is likeliest for what the whole message is for says so and leads.
+
+    A sentence alone is often read otherwise: what it tells is background of what stands behind it.
+    """
+
+    def fits(one: Clause) -> tuple[bool, float, int]:
+        return one.label == whole.label, round(one.share(whole.act), 1), len(one.text)
+
+    best = max(clauses, key=fits)
+    same = best.label == whole.label and best.confidence >= whole.confidence
+    # What asks for knowledge orders nothing, whatever stands around it.
+    asks = best.scope == "asked" and whole.act in WRITES and not words_of("begs").search(best.text)
+    read = best if same or asks else whole
+    leads = replace(
+        read, start=best.start, end=best.end, text=best.text, scope=best.scope, by_rule=best.by_rule, leads=True
+    )
+    return tuple(leads if one is best else one for one in clauses)
 
 
 def plain_orders(read: Utterance) -> str:

@@ -59,7 +59,7 @@ THREADS: tuple[Mapping[str, Any], ...] = (
 IN_NO_THREAD = frozenset(("write", "reply"))
 # Where these are said, as they stand in the patterns.
 PLACES: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "write": ({}, {}, {"last": "chat"}, {"last": "ask/concept"}),
+    "write": ({}, {}, {"last": "chat"}, {"last": "ask/concept"}, {"has_log": True, "last": "diagnose"}),
     "edit": (
         {"has_script": True, "last": "write"},
         {"has_script": True, "last": "edit"},

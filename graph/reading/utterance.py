@@ -71,7 +71,7 @@ class Clause:
     together, 0 to 1; runner_up the second reading as `act` or `ask/topic`. shares: each act's probability, whatever its
     topic, the likeliest first (empty: read by a rule, certain). topics: the likeliest topics were it a question,
     whatever act it is, each with its probability. by_rule: a rule or the reader of resources read it, not the reader of
-    sentences.
+    sentences. leads: what the whole message is for was read of all of it and stands here.
     """
 
     start: int
@@ -85,6 +85,7 @@ class Clause:
     shares: tuple[tuple[str, float], ...] = ()
     topics: tuple[tuple[str, float], ...] = ()
     by_rule: bool = True
+    leads: bool = False
 
     def share(self, *acts: str) -> float:
         """How probable it is that the clause is one of these acts, 0 to 1."""
@@ -133,10 +134,12 @@ class Utterance:
 
     @property
     def main(self) -> Clause:
-        """The clause that decides what the message is for: the first that says something.
+        """The clause that decides what the message is for: the one that leads, else the first that says something.
 
         A word or two in front (`ok`, `hm no`) say nothing where more follows, unless they name something.
         """
+        if leading := next((c for c in self.clauses if c.leads), None):
+            return leading
         told = [c for c in self.clauses if c.act != "chat"]
         told = [c for c in told if c.scope not in ("others", "past")] or told
         weighty = (c for c in told if len(c.text.split()) > 2 or any(True for _ in self.within(c)))

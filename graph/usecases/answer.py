@@ -52,6 +52,7 @@ WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi 
 # Under these two queues may be set against each other.
 COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
+UNSIZED = 0.2  # of a topic, from which on what names no model to plan for is a question of it
 # Under these a server that a job runs may be meant, which its plan has a note of.
 REACHED, SERVES = ("site.jupyter", "site.login", "site.interactive"), "The server listens"
 NOTEBOOK = re.compile(r"(?i)\b(?:jupyter\w*|notebooks?|ipynb)\b")
@@ -265,8 +266,14 @@ def tells(ask: Ask) -> bool:
 
 
 def as_question(ask: Ask) -> Ask:
-    """A job's wait without what its scheduler prints, and a review of no script: by their likeliest topic."""
-    open_to_it = ask.clause.act == "pending" or (ask.clause.act == "review" and ask.script is None)
+    """A job's wait without what its scheduler prints, a review of no script and a plan of no model: by their likeliest
+    topic."""
+    clause = ask.clause
+    unsized = clause.act == "plan" and not (
+        ask.utterance.of_kind("Model") or ask.resources or ask.plan or is_sized(ask.utterance)
+    )
+    of_topic = unsized and bool(clause.topics) and clause.topics[0][1] >= UNSIZED
+    open_to_it = clause.act == "pending" or (clause.act == "review" and ask.script is None) or of_topic
     return with_topic(ask, ask.clause.asked) if open_to_it else ask
 
 

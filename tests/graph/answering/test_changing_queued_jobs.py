@@ -1,0 +1,63 @@
+"""What can be changed of a job that was handed in, whether it outlives the terminal, how a server in it is reached."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graph.answering.job_deeds import explain_deed
+from graph.answering.situation import Situation
+from graph.usecases.answer import plain_text
+from knowledge.catalogue import catalogue
+from knowledge.general_facts import job_life
+
+
+def told(name: str, machine: str, text: str = "") -> str:
+    cluster = catalogue().find(machine)
+    assert cluster is not None
+    found = explain_deed(name, replace(Situation(text, cluster), job="4711"))
+    assert found is not None
+    return plain_text(found)
+
+
+@pytest.mark.parametrize(
+    ("machine", "command"),
+    [
+        ("perlmutter", "scontrol update JobId=4711 TimeLimit="),
+        ("aurora", "qalter -l walltime="),
+        ("polaris", "qalter -A <ACCOUNT> -l walltime="),
+        ("lassen", "bmod -W 12:00 4711"),
+        ("tuolumne", "flux update 4711 duration="),
+    ],
+)
+def test_a_waiting_job_is_changed_by_the_scheduler_of_the_machine(machine: str, command: str) -> None:
+    assert command in told("change", machine)
+
+
+@pytest.mark.parametrize(
+    ("machine", "command"),
+    [
+        ("perlmutter", "TimeLimit=06:00:00"),
+        ("aurora", "walltime=06:00:00"),
+        ("lassen", "-W 06:00 4711"),
+        ("tuolumne", "duration=360m"),
+    ],
+)
+def test_the_time_that_was_said_stands_in_the_command(machine: str, command: str) -> None:
+    assert command in told("change", machine, "its 24h, can i cut it down to 6h")
+
+
+def test_where_that_is_off_it_is_said() -> None:
+    text = told("change", "abci3")
+    assert "cannot change a job" in text and "qalter" not in text
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "lsf", "flux"])
+def test_each_scheduler_tells_the_same_deeds(scheduler: str) -> None:
+    assert {"change", "detached", "port"} <= set(job_life()[scheduler])  # type: ignore[index]
+
+
+def test_what_ends_with_the_connection_is_told_beside_what_does_not() -> None:
+    text = told("detached", "perlmutter")
+    assert text.startswith("Yes, it goes on") and "salloc" in text and "login node" in text
