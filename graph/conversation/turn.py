@@ -62,7 +62,9 @@ class TurnContext:
         """
         read = self.utterance
         orders = read.main.leads and read.main.share(*WANTING) >= SURE
-        named = [one for one in read.clauses if orders and not is_put(one) and any(True for _ in read.within(one))]
+        named = [
+            one for one in read.clauses if orders and not asks_by_form(one) and any(True for _ in read.within(one))
+        ]
         return tuple(one for one in read.clauses if not is_told(one) and (one in named or not rather_asks(one)))
 
     @property
@@ -117,8 +119,8 @@ class TurnContext:
         return self.state.get("own") or (Paste(bundle.name, bundle.script) if bundle else None)
 
 
-# `train.py --lr 3` in back quotes is what stands in them.
-QUOTED_CODE = re.compile(r"(?<!`)`([^`\n]{1,300})`(?!`)")
+# `train.py --lr 3` in back quotes is what stands in them; behind a sign of equality they run a command.
+QUOTED_CODE = re.compile(r"(?<![`=\w])`([^`\n]{1,300})`(?!`)")
 
 
 def open_turn(state: State, context: Context) -> TurnContext:
@@ -181,7 +183,7 @@ def is_told(clause: Clause) -> bool:
     return clause.scope in ("past", "others", "hypothetical") and clause.share(*WANTING) < SURE
 
 
-def is_put(clause: Clause) -> bool:
+def asks_by_form(clause: Clause) -> bool:
     """Whether a clause is a question by its form."""
     return clause.scope == "asked" or clause.text.rstrip().endswith(MARKS)
 

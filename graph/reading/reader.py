@@ -126,10 +126,8 @@ def led_by(whole: Clause, clauses: Sequence[Clause]) -> tuple[Clause, ...]:
     same = best.label == whole.label and best.confidence >= whole.confidence
     # What asks for knowledge orders nothing, whatever stands around it.
     asks = best.scope == "asked" and whole.act in WRITES and not words_of("begs").search(best.text)
-    read = best if same or asks else whole
-    leads = replace(
-        read, start=best.start, end=best.end, text=best.text, scope=best.scope, by_rule=best.by_rule, leads=True
-    )
+    read = best if same or asks or best.by_rule else whole
+    leads = replace(read, start=best.start, end=best.end, text=best.text, scope=best.scope, leads=True)
     return tuple(leads if one is best else one for one in clauses)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,15 @@ def test_what_is_told_before_it_does_not_hide_what_is_wanted(
     text: str, thread: dict[str, object], label: set[str]
 ) -> None:
     assert read_utterance(text, ThreadView(**thread)).main.label in label  # type: ignore[arg-type]
+
+
+def test_what_a_rule_read_stays_and_a_question_orders_nothing() -> None:
+    ruled = Clause(0, 7, "nodes 4", "edit")
+    (first, _) = led_by(clause(0, "nodes 4 thanks", "edit", 0.7), (ruled, clause(8, "thanks", "chat", 0.9)))
+    assert first.leads and first.by_rule and first.share("edit") == 1
+    asked = replace(clause(0, "could the 4 h be 6?", "ask", 0.5), scope="asked")
+    (only, _) = led_by(clause(0, "could the 4 h be 6? bye", "edit", 0.7), (asked, clause(20, "bye", "chat", 0.9)))
+    assert only.leads and only.act == "ask"
 
 
 def test_a_message_of_one_clause_is_read_once() -> None:
