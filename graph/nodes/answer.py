@@ -278,7 +278,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
             )
         if act in ANSWERED:
             return State(said=(unknown(state, runtime.context),), unanswered=True)
-    talks = all(one.act in ("chat", "quit") for one in clauses_of(state))
+    talks = all(one.act in ("chat", "quit") for one in clauses_of(state)) and len(text.split()) <= FEW_WORDS
     if act in ("chat", "quit") and talks and (THANKS.search(text) or BYE.search(text)):
         return State(said=(Say(WELCOME if THANKS.search(text) else GOODBYE),))
     if failing or isinstance(state.get("pending"), AwaitLog):

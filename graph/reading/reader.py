@@ -79,6 +79,8 @@ FIELD_VALUE = re.compile(
 )
 # From this probability on the words alone decide: no vector is computed.
 PLAIN = 0.6
+# From it on the message as a whole decides what it is for, else its clauses do.
+LEADS = 0.5
 # From it on a reading goes before the rule that a named part of a job is wished for.
 TOLD = 0.85
 
@@ -108,8 +110,9 @@ def read_utterance(words: str, thread: ThreadView) -> Utterance:
     line, mentions = find_mentions(read)
     mentions = without_corrected(read, mentions)
     clauses = tuple(_clause(read, span, line, mentions, thread) for span in split_clauses(read))
-    if len(clauses) > 1:
-        clauses = led_by(_clause(read, (0, len(read)), line, mentions, thread), clauses)
+    whole = _clause(read, (0, len(read)), line, mentions, thread) if len(clauses) > 1 else None
+    if whole and whole.confidence >= LEADS:
+        clauses = led_by(whole, clauses)
     return Utterance(read, mentions, clauses)
 
 

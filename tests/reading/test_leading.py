@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from graph.conversation.turn import QUOTED_CODE
 from graph.reading.reader import led_by, read_utterance
 from graph.reading.utterance import Clause, ThreadView
 
@@ -52,6 +53,11 @@ def test_what_a_rule_read_stays_and_a_question_orders_nothing() -> None:
     asked = replace(clause(0, "could the 4 h be 6?", "ask", 0.5), scope="asked")
     (only, _) = led_by(clause(0, "could the 4 h be 6? bye", "edit", 0.7), (asked, clause(20, "bye", "chat", 0.9)))
     assert only.leads and only.act == "ask"
+
+
+def test_a_command_in_back_quotes_is_the_command_and_one_behind_a_sign_is_run() -> None:
+    assert QUOTED_CODE.sub(r"\1", "run `train.py --lr 3` there") == "run train.py --lr 3 there"
+    assert QUOTED_CODE.sub(r"\1", "set MASTER_ADDR=`hostname`") == "set MASTER_ADDR=`hostname`"
 
 
 def test_a_message_of_one_clause_is_read_once() -> None:
