@@ -26,6 +26,7 @@ UNCHANGED = (
     "hand it in anew. It then waits from the start again."
 )
 STRETCH = r"(\d+(?:\.\d+)?)\s*(s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?|rs?)?|d(?:ays?)?)\b"
+AIMED_AT = re.compile(rf"\b(?:to|auf|zu|à|a|hasta)\s+{STRETCH}(?!\s+(?:more|longer|less|mehr|länger))", re.I)
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 SUBMIT = ("sbatch {", "qsub {", "bsub <", "flux batch")
 
@@ -158,12 +159,14 @@ def date(site: Site | None) -> str:
 
 
 def for_time(command: str, scheduler: Scheduler, said: str) -> str:
-    """A command that sets a time limit, with the time that was said last in the place of its example."""
-    found = re.findall(STRETCH, said, re.I)
+    """A command that sets a time limit, with the limit that was said (`down to 6h`) in the place of its example.
+
+    `2h more` is no limit: set as one it would end a running job.
+    """
+    found = AIMED_AT.search(said)
     if not found:
         return command
-    number, unit = found[-1]
-    asked = asked_time(scheduler, float(number) * UNITS[unit[0].lower()])
+    asked = asked_time(scheduler, float(found[1]) * UNITS[found[2][0].lower()])
     return re.sub(r"\b12:00:00\b|\b12:00\b|\b12h\b", asked, command)
 
 

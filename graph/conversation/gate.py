@@ -214,8 +214,7 @@ Change = tuple[tuple[str, Any], ...]
 
 def changed_fields(before: JobRequest, now: JobRequest) -> Change:
     names = (one.name for one in fields(JobRequest) if one.name not in UNTOLD)
-    pairs = ((name, getattr(before, name), getattr(now, name)) for name in names)
-    change = tuple((name, new) for name, old, new in pairs if new != old and (new or old))
+    change = tuple((name, getattr(now, name)) for name in names if getattr(now, name) != getattr(before, name))
     total = now.total_gpus if now.total_gpus != before.total_gpus else None
     counted = any(name in ("nodes", "gpus_per_node") for name, _ in change)
     return change if counted or total is None else (*change, ("total_gpus", total))
@@ -241,5 +240,7 @@ def one_told(name: str, value: Any) -> str:
     """A field and its value; of arguments each by its name."""
     if name == "argument_edits":
         return "; ".join(f"{one.kind} `{one.name}{f' {one.value}' if one.value else ''}`" for one in value)
+    if value is False:
+        return f"no {name.replace('_', ' ')}"
     plainly = isinstance(value, str | int) and not isinstance(value, bool)
     return f"{name.replace('_', ' ')} {value}" if plainly else name.replace("_", " ")

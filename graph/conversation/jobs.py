@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph.conversation.turn import TurnContext
+from graph.conversation.turn import RATHER, TurnContext
 from graph.state import State
 from knowledge.schedulers.asking import CouldNotAsk, scheduler_here
 from knowledge.schedulers.records import QueuedJob, Scheduler
@@ -86,7 +86,6 @@ OWN_JOBS = {
     "flux": "flux jobs",
 }
 SILENT = 60.0
-LIKELY = 0.5  # that a question has its topic
 ENDED = ("ended", "ending")
 
 
@@ -126,7 +125,7 @@ def asks_other(turn: TurnContext) -> bool:
     """Whether a question is of something else than a job: `is 240 fine, or do I change the learning rate`."""
     main = turn.utterance.main
     of_job = main.topic.startswith(("job.", "log.")) or re.search(r"(?i)\bjobs?\b", turn.words)
-    return bool(main.topic) and not of_job and main.confidence >= LIKELY
+    return bool(main.topic) and not of_job and main.confidence >= RATHER
 
 
 def job_named(words: str) -> str:

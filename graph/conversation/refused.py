@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from graph.answering.situation import write_document
-from graph.conversation.turn import RATHER, WANTING, TurnContext
+from graph.conversation.turn import RATHER, TurnContext, orders_as_whole
 from graph.reading.utterance import Clause, Utterance
 from graph.state import State
 from knowledge.job_parts import ArgumentEdit
@@ -55,8 +55,7 @@ def by_misuse(turn: TurnContext) -> State | None:
     # What others are told to say of the person is no wish of theirs.
     own = (one for one in turn.utterance.clauses if listed or one.scope != "others")
     likely = max((one.share("misuse") for one in own), default=0.0)
-    main = turn.utterance.main
-    orders = main.leads and main.share(*WANTING) >= RATHER  # then a word such as *secret* is rather part of a name
+    orders = orders_as_whole(turn.utterance, RATHER)  # then a word such as *secret* is rather part of a name
     if likely < (POSSIBLE if listed and not orders else LIKELY):
         return None
     if turn.message.scripts and not listed:

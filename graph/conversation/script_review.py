@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from graph.answering.ask import Ask
-from graph.conversation.turn import SURE
+from graph.conversation.turn import RATHER, SURE
 from graph.reading.utterance import Utterance
 from knowledge.cluster import Cluster
 from knowledge.document import Document
@@ -28,7 +28,6 @@ MOVES = re.compile(
 )
 # Topics under which a line or an option of it is meant, and not the whole.
 OF_A_PART = ("script.line", "option")
-LIKELY = 0.5
 NEXT = "Say *make it run on Frontier* (or another machine) and I write it anew from this."
 
 
@@ -63,7 +62,7 @@ def reviewed(
     from graph.answering.script_sizes import review_script
 
     part = explain_part(ask) if ask.topic in OF_A_PART else None
-    if part and part.parts and utterance.main.confidence >= LIKELY:
+    if part and part.parts and utterance.main.confidence >= RATHER:
         return (part,)
     if is_checked(words, utterance):
         told = review_script(ask, goal)

@@ -61,10 +61,8 @@ class TurnContext:
         In a message that orders as a whole what names something, and is no question by its form, is part of the order.
         """
         read = self.utterance
-        orders = read.main.leads and read.main.share(*WANTING) >= SURE
-        named = [
-            one for one in read.clauses if orders and not asks_by_form(one) and any(True for _ in read.within(one))
-        ]
+        parts = read.clauses if orders_as_whole(read, SURE) else ()
+        named = [one for one in parts if not asks_by_form(one) and any(True for _ in read.within(one))]
         return tuple(one for one in read.clauses if not is_told(one) and (one in named or not rather_asks(one)))
 
     @property
@@ -181,6 +179,11 @@ FEW_WORDS = 2
 def is_told(clause: Clause) -> bool:
     """Whether a clause only tells of another run, or of somebody else's, and is no order beside that."""
     return clause.scope in ("past", "others", "hypothetical") and clause.share(*WANTING) < SURE
+
+
+def orders_as_whole(read: Utterance, least: float) -> bool:
+    """Whether a message of several clauses, taken together, wants something of a job with that probability."""
+    return read.main.leads and read.main.share(*WANTING) >= least
 
 
 def asks_by_form(clause: Clause) -> bool:

@@ -17,7 +17,7 @@ from graph.context import Context
 from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, WELCOME, next_step, not_understood
-from graph.conversation.turn import SURE, WANTING
+from graph.conversation.turn import SURE, orders_as_whole
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
@@ -216,9 +216,8 @@ def asking(state: State) -> tuple[Clause, ...]:
     asked = tuple(one for one in found if one.scope == "asked" or one.text.rstrip().endswith(("?", "\uff1f")))
     if state.get("own") and surely_orders(state["words"]):
         return tuple(one for one in asked if not POLITE.search(one.text))  # not `it is for LUMI` beside an order
-    main = state["utterance"].main if state.get("utterance") else None  # type: ignore[union-attr]
-    orders = main is not None and main.leads and main.share(*WANTING) >= SURE
-    return asked if orders else asked or found
+    utterance = state.get("utterance")
+    return asked if utterance and orders_as_whole(utterance, SURE) else asked or found
 
 
 def is_placeholder(assumption: Assumption) -> bool:

@@ -48,6 +48,10 @@ def test_the_time_that_was_said_stands_in_the_command(machine: str, command: str
     assert command in told("change", machine, "its 24h, can i cut it down to 6h")
 
 
+def test_a_time_that_is_to_come_on_top_is_no_limit() -> None:
+    assert "02:00:00" not in told("change", "perlmutter", "can i give it 2h more")
+
+
 def test_where_that_is_off_it_is_said() -> None:
     text = told("change", "abci3")
     assert "cannot change a job" in text and "qalter" not in text
