@@ -329,7 +329,7 @@ class ToldStatement:
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What is done on a yes: what it does, its price, and the request's fields, the whole request, the script, or the
-    patches of it. unasked: nobody ordered it in any words.
+    patches of it. unasked: nobody ordered it in any words; ordered: words did so plainly, though not all were placed.
     """
 
     says: str
@@ -339,6 +339,7 @@ class Offer:
     patches: tuple[Patch, ...] = ()
     request: JobRequest | None = None
     unasked: bool = False
+    ordered: bool = False
 
 
 PassageKind = Literal["fact", "card", "doc", "issue", "ticket", "web"]

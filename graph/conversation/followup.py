@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
+from graph.conversation.turn import SURE, WANTING, TurnContext, view_of, with_words
 from graph.reading.reader import read_utterance
 from graph.reading.scope import stretch_at, wanted
 from graph.reading.utterance import Clause, Mention, Utterance
 from graph.state import State
 from knowledge.data_file import read_data
-from knowledge.types import AskField, AwaitLog
+from knowledge.types import AskField, AwaitLog, OfferChoice, OfferEdit, OfferRows
 from knowledge.word_lists import in_order
 
 LONGEST = 80
@@ -35,6 +35,14 @@ HOW_TO = re.compile(
 # `9:0`, a whole of its own.
 PAIR = re.compile(r"\d:\d")
 MARKS = ("?", "\uff1f")
+# An order of a number alone, and amounts with their unit.
+BARE_ORDER = re.compile(
+    r"(?i)\W*(?:(?:ok(?:ay)?|then|and|so|now|pls|please|hm+|fine|well|dann|also|alors|bon|entonces|allora)\W+)*"
+    r"(?:do|make|take|use|set|put|try|go (?:for|with)|mach|nimm|mets|prends|pon|usa|metti|fai)\s+"
+    r"(?:(?:it|that|this|es|das|le|lo|la|to|à|a|auf|bei)\s+){0,2}(?P<n>\d+)(?P<rest>(?:\W+(?!\d)[^\W\d]\w*){0,5}\W*)$"
+)
+UNITS = r"h|hrs?|hours?|std|stunden?|heures?|horas?|ore|nodes?|knoten|n[oœ]e?uds?|nod[io]s?|gpus?|epochs?|min\w*|days?"
+AMOUNT = re.compile(rf"(?i)(?<![\w.])(?P<n>\d+) ?-?(?P<unit>{UNITS})\b")
 ADDED = {"Machine": " on {}", "Gpu": " on {}", "Queue": " in the {} queue"}
 
 
@@ -49,6 +57,22 @@ def completed(turn: TurnContext) -> TurnContext:
         whole = put(whole, turn, mention)
     read = asked_again(whole, turn.state.get("last_topic", ""), turn.state)
     return replace(turn, message=replace(turn.message, words=whole), utterance=read)
+
+
+def bound(turn: TurnContext) -> TurnContext:
+    """`Ok do 8 then`, `make it 4`, of the script in hand: the number as a value of what was just asked about, an
+    amount with its unit or an option of the script; the same turn where that is not clear."""
+    found, script, was = BARE_ORDER.match(turn.words), turn.script, turn.state.get("asked_last", "")
+    wants = turn.utterance.main.share(*WANTING) >= SURE and "?" not in turn.words
+    answers = isinstance(turn.pending, AskField | OfferChoice | OfferEdit | OfferRows)
+    if found is None or script is None or not wants or answers or turn.message.scripts:
+        return turn
+    from graph.usecases.edit_script import names, settings
+
+    amounts = {f"{found['n']} {one['unit']}" for one in AMOUNT.finditer(was) if float(one["n"]) == float(found["n"])}
+    said = {one.name for one in settings(script.text) if one.name.startswith("-") and names(one.name, was)}
+    whole = amounts or {f"{name} {found['n']}" for name in said}
+    return with_words(turn, f"{whole.pop()}{found['rest']}") if len(whole) == 1 else turn
 
 
 def is_fragment(turn: TurnContext) -> bool:

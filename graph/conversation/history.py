@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from graph.changes import changes, diff
-from graph.conversation.turn import WANTING, TurnContext
+from graph.conversation.turn import SURE, WANTING, TurnContext, asks_by_form
 from graph.extraction.request import understand
 from graph.extraction.sentences.lexicon import FIELD_WORDS
 from graph.reading.parts import count
@@ -32,7 +32,9 @@ BEHIND = r"(?: (?:that|it|this|the last (?:change|one|step)|my last (?:change|me
 UNDO = re.compile(
     rf"{BEFORE}(?:undo|revert|roll ?back|go back|take (?:that|it) back|"
     r"(?:go )?back to (?:the )?(?:last|previous|old|earlier|one before)(?: one| script| version)?|"
-    rf"restore (?:the )?(?:last|previous|old)(?: one| script| version)?){BEHIND}",
+    r"restore (?:the )?(?:last|previous|old)(?: one| script| version)?|(?:remets?(?: [lç]\w+| tout)? )?comme avant"
+    r"|(?:put (?:it|that|everything) back )?(?:like|as|the way) (?:it was )?before|wieder (?:wie vorher|zur[üu]ck)"
+    rf"|como antes|come (?:era )?prima|como estava(?: antes)?){BEHIND}",
     re.I,
 )
 REDO = re.compile(rf"{BEFORE}(?:redo|undo the undo|put (?:that|it) back(?: in)?|(?:do )?that again){BEHIND}", re.I)
@@ -43,7 +45,8 @@ RESET = re.compile(
 )
 NEW_JOB = re.compile(
     r"\W*(?:(?:ok|okay|now|and|please|i (?:also )?(?:need|have|want)|make|write(?: me)?)[,.! ]+)*"
-    r"(?:another|a second|a new|a different|one more|the next) (?:job|script|run|one)\b\W*",
+    r"(?:another|a second|a new|a different|one more|the next) (?:job|script|run|one)\b"
+    r"(?: (?:next to|besides?) (?:it|this|that)\b)?\W*",
     re.I,
 )
 LIKE_IT = re.compile(
@@ -63,7 +66,9 @@ FORGETS = re.compile(r"\b(?:forget|dimentica|oublie|vergiss|olvida|drop|leave ou
 # From this probability on a message is a way back, or forward; the most words of one.
 LIKELY, MOST_WORDS, SHORTEST = 0.6, 14, 3
 POSSIBLE = 0.35
-UNDOES = re.compile(rf"{BEFORE}(?:undo|revert|roll ?back|take back)\b", re.I)
+UNDOES = re.compile(
+    rf"{BEFORE}(?:undo|revert|roll ?back|take back|mach\b.{{0,12}} r[üu]ckg|annul|deshaz|d[ée]fais|desfaz)", re.I
+)
 UNDOES_ONE = re.compile(
     rf"{BEFORE}(?:undo|revert|roll ?back|take back) the (?!(?:last|previous|latest|whole|change|edit|step)\b)"
     r"(?P<what>[\w-]+)(?: (?:thing|part|change|edit|again|please))*\W*",
@@ -93,6 +98,7 @@ PLACES = {
 }
 ORDINAL = re.compile(rf"\b({'|'.join(PLACES)}|ersten|zweiten|other|previous|andere\w*|autre|otro|altro)\b", re.I)
 NOTHING = "There is no earlier script to go back to: this is the first one. Say what to change, or *start over*."
+NONE_YET = "There is no script here yet, so there is nothing to take back."
 AS_AT_FIRST = "That it is: {} {}, as at first; nothing changes."
 NOTHING_UNDONE = "Nothing was taken back, so there is nothing to redo."
 WITHDRAWN = "That change is dropped; the script stands as it was."
@@ -127,6 +133,8 @@ CLEAN: State = State(
     logs=(),
     unhelped=(),
 )
+# No refusal of a size or a queue is about these: they are kept beside one.
+OF_NO_SIZE = ("account", "mail", "job_name", "output")
 UNTOLD = frozenset({"heard", "setup", "variables", "patches", "site_words"})
 
 
@@ -135,7 +143,7 @@ def by_history(turn: TurnContext) -> State | None:
 
     `Back to the Perlmutter one but 4 hours`: what is wanted beside it is done to the script that came back.
     """
-    turn = of_last_word(turn)
+    turn = of_way_back(turn)
     found = from_history(turn)
     beside = BESIDE.search(turn.words)
     if found is None or beside is None or found.get("own") or not any(isinstance(p, Made) for p in found["said"]):
@@ -146,13 +154,18 @@ def by_history(turn: TurnContext) -> State | None:
     return State(**{**found, "way": "write", "request": wanted, "said": ()})
 
 
-def of_last_word(turn: TurnContext) -> TurnContext:
-    """`16 nodes. No, put it back as it was`: what ends on a way back is that, whatever was wished before it."""
-    *before, last = turn.utterance.clauses
-    if not before or last.share("undo", "back") < LIKELY or not any(one.share(*WANTING) >= LIKELY for one in before):
+def of_way_back(turn: TurnContext) -> TurnContext:
+    """`16 nodes. No, put it back as it was`: what ends on a way back is that, whatever was wished before it; and so is
+    the one clause that goes back beside others that want nothing, as praise or a reason."""
+    clauses = turn.utterance.clauses
+    ways = [one for one in clauses if one.share("undo", "back") >= LIKELY or UNDO.fullmatch(one.text.strip())]
+    others = [one for one in clauses if one not in ways]
+    wants = any(one.share(*WANTING) >= LIKELY for one in others)
+    if len(ways) != 1 or not others or (wants and ways[0] is not clauses[-1]) or any(map(asks_by_form, others)):
         return turn
-    alone = replace(turn.utterance, text=last.text, clauses=(last,), mentions=tuple(turn.utterance.within(last)))
-    return replace(turn, message=replace(turn.message, words=last.text), utterance=alone)
+    way = ways[0]
+    alone = replace(turn.utterance, text=way.text, clauses=(way,), mentions=tuple(turn.utterance.within(way)))
+    return replace(turn, message=replace(turn.message, words=way.text), utterance=alone)
 
 
 def from_history(turn: TurnContext) -> State | None:
@@ -175,6 +188,8 @@ def by_act(turn: TurnContext, words: str) -> State | None:
     main = turn.utterance.main
     returns = main.share("undo", "back")
     one = len(turn.utterance.clauses) == 1 and len(words.split()) <= MOST_WORDS and "?" not in words
+    if one and turn.state.get("bundle") is None and main.share("undo") >= SURE:
+        return State(said=(Say(NONE_YET),), reopened=True)
     if not one or turn.state.get("bundle") is None:
         return None
     if main.share("redo") >= LIKELY:
@@ -192,8 +207,9 @@ def by_act(turn: TurnContext, words: str) -> State | None:
     steps = STEPS.search(words)
     if steps and not read:
         return go_back(turn, count_word(steps["n"] or steps["both"]))
-    if version := VERSION.search(words) and held_version(revisions, read):
-        return go_back(turn, len(revisions) - 1 - version)
+    if VERSION.search(words) and (version := held_version(revisions, read)) is not None:
+        elsewhere = revisions[version].request.machine != turn.request.machine
+        return go_back(turn, len(revisions) - 1 - version, whole=elsewhere)
     if not read and (field := named_field(words)):
         return one_field_back(turn, field)
     if not read and main.share("undo") >= LIKELY and spoke_of_change(turn, words):
@@ -351,6 +367,10 @@ def fresh_start(turn: TurnContext) -> tuple[State, str] | None:
     rest = words[found.end() :].strip(" ,.;:!")
     if parking and (like := LIKE_IT.match(rest)):
         clean, rest = State(**{**clean, "request": turn.request}), rest[like.end() :].strip(" ,.;:!")
+    elif parking and rest and turn.request.machine and not turn.state.get("own"):
+        told, held = understand(rest, None, None, None).request, turn.request
+        if not (told.machine or told.account or told.queue):  # then it is the same person's, at the same place
+            rest += f", on {held.machine}" + (f", account {held.account}" if held.account else "")
     return clean, rest
 
 
@@ -358,7 +378,7 @@ def undo(turn: TurnContext) -> State:
     """One script back. Right after a change that was refused, it is that change which is dropped."""
     revisions = tuple(turn.state.get("revisions", ()))
     if isinstance(turn.pending, OfferChoice) and turn.pending.request is not None and revisions:
-        return State(pending=None, request=revisions[-1].request, said=(Say(WITHDRAWN),))
+        return State(pending=None, said=(Say(WITHDRAWN),))
     if len(revisions) < 2:
         return State(said=(Say(NOTHING),))
     undone = (*turn.state.get("undone", ()), revisions[-1])[-MOST_REMEMBERED:]
@@ -449,9 +469,13 @@ def stands(state: State) -> tuple[JobRequest, JobRequest | None, tuple[Said, ...
     agreed, refused = newest(state), state.get("request") or JobRequest()
     if agreed is None or agreed == refused or agreed.machine != refused.machine:
         return refused, None, ()
-    left_out = ", ".join(named(name, getattr(refused, name)) for name in differing(agreed, refused))
+    names = differing(agreed, refused)
+    kept = {name: getattr(refused, name) for name in OF_NO_SIZE if name in names}
+    left_out = ", ".join(named(name, getattr(refused, name)) for name in names if name not in kept)
     words = f"Until then the script stays as it was, without *{left_out}*." if left_out else ""
-    return agreed, refused, (Say(words),) if words else ()
+    if kept:
+        words += f" Kept for the next one: *{', '.join(named(name, value) for name, value in kept.items())}*."
+    return replace(agreed, **kept), refused, (Say(words.strip()),) if words else ()
 
 
 def named(name: str, value: object) -> str:

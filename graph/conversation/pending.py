@@ -13,7 +13,8 @@ from typing import Any
 from graph.conversation.history import newest, numbers_and_names
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import UNPLACED, made_of, offered
-from graph.conversation.turn import SURE, TurnContext
+from graph.conversation.scripts import changed as changed_own
+from graph.conversation.turn import SURE, WANTING, TurnContext, with_words
 from graph.extraction.request import understand as read
 from graph.extraction.sentences.lexicon import FIELD_WORDS
 from graph.reading.scope import denials
@@ -75,6 +76,10 @@ NOT_IN_FILE = (
 LEAVES = re.compile(r"(?i)\b(?:leave|keep|not|don'?t (?:change|touch)|without|except|skip|but no)\b[^,.;]{1,40}")
 ONLY = re.compile(r"(?i)\b(?:only|just)\b[^,.;]{1,40}|\b[\w ]{1,30}\b(?:only|alone)\b")
 MOST_PARTLY = 16
+# `3h` and `3` name 03:00:00 where that was offered.
+WHOLE_HOURS = re.compile(r"\d+:00:00")
+OF_HOURS = r"(?:[ -]?(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore))?(?! ?(?:nod|gpu|knot|n[oœ]e?ud))"
+STOPS = re.compile(r"[.,;!]+\s+|\s+(?=(?:and|und|et|y|e)\s)")
 THAT_THING = re.compile(
     r"(?i)\W*(?:(?:ok(?:ay)?|yes|yeah|then|please|sure|let'?s)[, ]+)*(?:do|take|try|go (?:for|with)|use|apply|make)"
     r" (?:the |that |this )?(?P<what>[\w -]{2,30}?)(?: (?:thing|one|change|way|fix|option|idea))?"
@@ -146,10 +151,33 @@ def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
         return State(pending=None, said=(Say(NOT_DONE),))
     if len(pending.offers) == 1 and (part := partly(turn, pending.offers[0])):
         return part
+    if named := meant(pending, words):
+        return carry_out(turn, named)
+    return with_more(turn, pending) or refused_one(turn, pending)
+
+
+def meant(pending: OfferEdit, words: str) -> Offer | None:
+    """The one that words pick of what was offered: by its number, its value, or what it is called."""
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
     named = [one for one in pending.offers if (picked and one.says == picked.says) or is_named(one.change, words)]
     named = named or [one for one in pending.offers if is_called(one, words)]
-    return carry_out(turn, named[0]) if len(named) == 1 else refused_one(turn, pending)
+    return named[0] if len(named) == 1 else None
+
+
+def with_more(turn: TurnContext, pending: OfferEdit) -> State | None:
+    """`Fine, 3h. And mail me`: what the first words pick for a person's own script, and what the rest changes."""
+    own = turn.state.get("own")
+    for stop in reversed(list(STOPS.finditer(turn.words))):
+        first, rest = turn.words[: stop.start()], turn.words[stop.end() :]
+        taken = None if len(pending.offers) > 1 and YES.fullmatch(first) else meant(pending, first)
+        if own is None or taken is None or not taken.script:
+            continue
+        after = with_words(turn, rest)
+        if found := changed_own(after, own, taken):
+            return found
+        done, wants = carry_out(turn, taken), after.utterance.main.share(*WANTING) >= SURE
+        return State(**{**done, "said": (*done["said"], *(unplaced([rest]) if wants else ()))})
+    return None
 
 
 def is_called(offer: Offer, words: str) -> bool:
@@ -206,7 +234,9 @@ def is_named(change: Sequence[tuple[str, str | int | None]], words: str) -> bool
     """`Regular then`, `fsdp please`: few words that name the value which what was offered would bring."""
     values = [str(value) for _, value in change]
     few = len(words.split()) <= MOST_WORDS and "?" not in words
-    return few and any(re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", words, re.I) for value in values)
+    said = [rf"{int(one[:-6])}{OF_HOURS}" if WHOLE_HOURS.fullmatch(one) else re.escape(one) for one in values]
+    said += [re.escape(one) for one in values]
+    return few and any(re.search(rf"(?<![\w-]){one}(?![\w-])", words, re.I) for one in said)
 
 
 def carry_out(turn: TurnContext, offer: Offer) -> State:

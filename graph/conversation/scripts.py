@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
 from graph.conversation.script_review import MOVES, is_review, reviewed
-from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext, bundle_of
+from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext, bundle_of, rather_asks
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
 from graph.reading.own_machine import MOST_WORDS, queue_told
@@ -53,7 +54,14 @@ WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do i
 SPEAKS_AGAINST = (
     "I have not changed it. It would be: {}; against that: {}. Say what else it shall be, or *yes* for this."
 )
-BEYOND = "Not done: nodes and time of `{}` stay as they are. {} Its limits: {}.{}"
+BEYOND = "Not done in `{}`: {}. {} Its limits: {}."
+# What is taken back, in this order, until the queue takes the rest of a change.
+OF_SIZE: tuple[tuple[str, ...], ...] = (
+    ("walltime",),
+    ("nodes",),
+    ("nodes", "walltime"),
+    ("nodes", "walltime", "queue"),
+)
 UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
 HOW_TO_CHANGE = (
@@ -87,10 +95,22 @@ WRITTEN_ANEW = (
 ELSEWHERE = "It was not written for {0}: say *port it to {0}* and I write it anew for it."
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
+# What begins an answer that does without what was offered.
+TURNS_DOWN = re.compile(
+    r"(?i)\W*(?:no|nope|nah|don'?t|do not|not|leave|keep|forget|never ?mind|nein|nicht|lass|vergiss|non|laisse|oublie"
+    r"|deja|olvida|lascia|dimentica|n[aã]o|deixa)\b"
+)
 # How a field's value is said.
 SPOKEN = {"nodes": "{} nodes", "gpus_per_node": "{} GPUs a node", "queue": "queue {}", "account": "account {}"}
 SAME_JOB = 0.5
 LAST_CHANGE = "The last change, line by line:"
+ALL_CHANGES = "All that changed since the script came up here, line by line:"
+# What all changes together are asked by: the version that somebody brought, or the sum of them.
+OF_ALL = re.compile(
+    r"(?i)\b(?:my|original\w*|first|pasted|meine[rmns]?|ma|mon|mi|mia|mio|minha|\w+'s|his|her|their)"
+    r"\b(?: \w+)? (?:version|file|script|skript|one|fichier|datei)\b|\b(?:all|alles|everything|altogether|insgesamt"
+    r"|in total|so far|since the (?:start|beginning)|overall|tout|todo|tutto|tudo)\b|\bthe original\b|\bmine\b"
+)
 # No errors, since facts may lack a queue; but a name that a change brings is asked about.
 OF_A_SITE = ("queue-unknown",)
 # A pasted piece of a script has no first line.
@@ -159,14 +179,16 @@ def judged(turn: TurnContext, own: Paste) -> State | None:
     """A script that is to be checked or explained."""
     known = not turn.message.scripts
     said = reviewed(turn.words, own, turn.utterance, machine_for(turn, own), known=known)
-    return State(said=said, **in_hand(turn, own)) if said else None
+    return State(**{**in_hand(turn, own), "said": said, "pending": turn.pending if known else None}) if said else None
 
 
-def changed(turn: TurnContext, own: Paste) -> State | None:
+def changed(turn: TurnContext, own: Paste, taken: Offer | None = None) -> State | None:
     """Words that change something which the script sets: the edit is made in place; what found no place is named.
 
-    What is not plainly an order is said first, and done on a yes.
+    What is not plainly an order is said first, and done on a yes. taken: what was offered before and is done with it;
+    None where the words change nothing beside that.
     """
+    whole, own = own, replace(own, text=taken.script) if taken else own
     asks = "?" in turn.words or turn.utterance.main.scope == "asked"
     words = turn.words if orders(turn) else turn.wishes or ("" if asks else turn.words)
     from graph.usecases.edit_script import Edited, edit_script, left_open
@@ -175,9 +197,11 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     sent = in_a_row(own, words)
     edited = Edited(own.text, ()) if sent and edited is None else edited
     notes = tuple(map(Say, scope_notes(own.text, turn.words)))
+    if taken and (edited is None or edited.text == own.text):
+        return None
     if edited is None:
         return (
-            State(**{**in_hand(turn, own), "said": notes, "act": "edit"})
+            State(**{**in_hand(turn, own), "said": notes, "act": "edit", "pending": turn.pending})
             if notes and not turn.message.scripts
             else None
         )
@@ -185,26 +209,25 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     left = () if sent and edited.text == own.text else left_open(own.text, edited, words)
     if edited.text == own.text:
         open_words = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
-        return State(**{**in_hand(turn, own), "said": (*notes, *open_words), "act": "edit"})
+        pending = None if turn.message.scripts else turn.pending
+        return State(**{**in_hand(turn, own), "said": (*notes, *open_words), "act": "edit", "pending": pending})
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
     unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
     named: tuple[Said, ...] = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
     if edited.doubtful:
         named = all_unplaced(own, edited, words, left)
+    says = (*((f"as offered before: {taken.says}",) if taken else ()), *edited.says)
     if against or unclear or edited.doubtful or not (may_act(turn, left) or orders(turn)):
-        changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
+        changes = "; ".join((*says, *(f"`{line.strip()}`" for line in unclear)))
         if refused := beyond_limits(turn, own, edited.text):
-            kept = without_size(own.text, edited, machine_for(turn, own))
-            done = kept.text != own.text
-            state = made_of(turn, replace(own, text=kept.text), *kept.says, before=own) if done else in_hand(turn, own)
-            made = state.get("said", ()) if done else ()
-            return State(**{**state, "said": (*made, Say(refused), *named, *notes), "act": "edit"})
-        offer = Offer(changes, script=edited.text)
+            return in_part(turn, whole, replace(edited, says=says), refused, (*named, *notes))
+        plainly = turn.utterance.main.share(*WANTING) >= SURE and not (against or asks)
+        offer = Offer(changes, script=edited.text, ordered=plainly)
         held = in_hand(turn, own) if turn.message.scripts else State()
         told = SPEAKS_AGAINST.format(changes, "; ".join(against)) if against else WOULD_CHANGE.format(changes)
-        told += lines_between(own.text, edited.text)
+        told += lines_between(whole.text, edited.text)
         return State(**{**held, "said": (Say(told), *named, *notes), "pending": OfferEdit((offer,))})
-    state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
+    state = made_of(turn, replace(own, text=edited.text), *says, before=whole)
     return State(**{**state, "said": (*state["said"], *named, *notes)})
 
 
@@ -231,19 +254,35 @@ def in_a_row(own: Paste, words: str) -> str:
         return f"Not done: {error}."
 
 
-def without_size(before: str, edited: Edited, cluster: Cluster | None) -> Edited:
-    """The change but for nodes and time, which stay as they were."""
+def in_part(turn: TurnContext, own: Paste, edited: Edited, refused: Refusal, beside: Sequence[Said]) -> State:
+    """A change whose size the queue never takes: done but for the time, else the nodes, both, or the queue too. The
+    whole of it with a size that is taken is had by its number."""
     from graph.debugging.remedies import request_of
     from graph.usecases.edit_script import put_fields
 
-    old = request_of(understand_script(before))
-    now = put_fields(replace(edited, says=()), {"nodes": old.nodes, "walltime": old.walltime}, cluster)
-    says = tuple(one for one in edited.says if not one.startswith(("nodes ", "walltime ")))
-    return replace(now, says=says) if says else replace(now, text=before, says=())
+    old, cluster = request_of(understand_script(own.text)), machine_for(turn, own)
+    tried: list[tuple[Edited, tuple[str, ...]]] = []
+    for names in OF_SIZE:
+        now = put_fields(replace(edited, says=()), {name: getattr(old, name) for name in names}, cluster)
+        kept = tuple(one for one in edited.says if one.split(" ")[0] not in names)
+        tried.append((replace(now, text=now.text if kept else own.text, says=kept), names))
+        if fits := not beyond_limits(turn, own, now.text):
+            break
+    now, names = tried[-1 if fits else -2]
+    done = now.text != own.text
+    state = made_of(turn, replace(own, text=now.text), *now.says, before=own) if done else in_hand(turn, own)
+    offers = tuple(
+        Offer(one.says, change=one.change, script=put_fields(edited, dict(one.change), cluster).text)
+        for one in refused.instead
+    )
+    what = " and ".join(name for name in names if any(one.startswith(f"{name} ") for one in edited.says))
+    told = (BEYOND.format(own.name, what or "the size", refused.says, refused.why), offered(offers))
+    said = (*(state["said"] if done else ()), *map(Say, filter(None, told)), *beside)
+    return State(**{**state, "said": said, "act": "edit", "pending": OfferEdit(offers) if offers else None})
 
 
-def beyond_limits(turn: TurnContext, own: Paste, text: str) -> str:
-    """What refuses a size that the queue never takes, with the nearest that is taken; empty where it may run."""
+def beyond_limits(turn: TurnContext, own: Paste, text: str) -> Refusal | None:
+    """What refuses a size that the queue never takes, with the nearest that is taken; None where it may run."""
     from graph.debugging.remedies import request_of
     from graph.planning.queues import no_queue, takes
     from graph.usecases.edit_script import queue_of
@@ -251,14 +290,12 @@ def beyond_limits(turn: TurnContext, own: Paste, text: str) -> str:
     cluster, size = machine_for(turn, own), request_of(understand_script(text))
     queue = cluster.queue(queue_of(text, size.queue, cluster) or "") if cluster else None
     if cluster is None or queue is None or not size.nodes or not size.walltime:
-        return ""
+        return None
     ranks = size.gpus_per_node or 1
     if takes(queue, size.nodes, size.walltime, ranks):
-        return ""
+        return None
     others = [one for one in cluster.gpu_queues if one.id != queue.id]
-    told = no_queue([queue], cluster, size.nodes, size.walltime, ranks, others)
-    ways = "; ".join(f"{at}. {one.says}" for at, one in enumerate(told.instead, 1))
-    return BEYOND.format(own.name, told.says, told.why, f" The nearest that is taken: {ways}." if ways else "")
+    return no_queue([queue], cluster, size.nodes, size.walltime, ranks, others)
 
 
 def by_part_back(turn: TurnContext) -> State | None:
@@ -291,7 +328,8 @@ def by_what_changed(turn: TurnContext) -> State | None:
         return None
     if turn.message.scripts or turn.message.logs or not revisions or revisions[-1].bundle is None:
         return None
-    now, before = revisions[-1].bundle, revisions[-2].bundle if len(revisions) > 1 else None
+    at = 0 if OF_ALL.search(turn.words) else len(revisions) - 2
+    now, before = revisions[-1].bundle, revisions[at].bundle if len(revisions) > 1 else None
     alone = before is None or before.script == now.script
     source = turn.state.get("source", "") if alone else ""
     from graph.usecases.mend_script import difference
@@ -308,7 +346,7 @@ def by_what_changed(turn: TurnContext) -> State | None:
     shown = difference(before.script, now.script, now.name).replace("(mended)", "(now)")
     return State(
         said=(
-            Say(LAST_CHANGE),
+            Say(LAST_CHANGE if at == len(revisions) - 2 else ALL_CHANGES),
             Made(now, turn.context.title_of(revisions[-1].request, revisions[-1].plan), diff=shown),
         ),
         act="ask",
@@ -319,14 +357,21 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
     """`Fix it`, without a log: what the check can cure is cured."""
     if not MENDS.search(turn.words):
         return None
+    from graph.debugging.remedies import request_of
+    from graph.usecases.edit_script import Edited
     from graph.usecases.mend_script import mend_script
+    from graph.usecases.own_fields import put_field
 
-    cured = mend_script(own.text, None, machine_for(turn, own), own.name)
+    told, now, cluster = read(turn.words, None, None, None).request, Edited(own.text, ()), machine_for(turn, own)
+    if told.account and not request_of(understand_script(own.text)).account:
+        with suppress(InputError):
+            now = put_field(now, "account", told, cluster, own.name)
+    cured = mend_script(now.text, None, cluster, own.name)
     found = "; ".join(one.says for one in cured.findings[:MOST_LEFT])
-    if not cured.diff:
+    if cured.text == own.text:
         return State(said=(Say(NOTHING_WRONG.format(found or "no rule speaks against it")),), **in_hand(turn, own))
-    left = (LEFT.format(found),) if found else ()
-    return made_of(turn, Paste(own.name, cured.text), cured.says, *left, before=own)
+    says = filter(None, (*now.says, cured.says, LEFT.format(found) if found else ""))
+    return made_of(turn, Paste(own.name, cured.text), *says, before=own)
 
 
 def taken_up(turn: TurnContext, own: Paste) -> State:
@@ -455,8 +500,10 @@ def carry(turn: TurnContext, own: Paste) -> State:
         carried = carried_over(own.text)
     except InputError as error:
         return State(outcome=Refusal("I cannot carry that script over.", f"Reason: {error}."))
-    heard = read(turn.words, carried, None, None) if turn.words.strip() else Understood("port", carried)
-    request = heard.request
+    words = " ".join(one.text for one in turn.utterance.clauses if not rather_asks(one)) or turn.words
+    heard = read(words, carried, None, None) if words.strip() else Understood("port", carried)
+    account = read(words, None, None, None).request.account or heard.request.account  # what is said beside all else
+    request = replace(heard.request, account=account)
     if (goal := another_machine(turn, own)) and request.machine != goal.id:
         request = replace(request, machine=goal.id, source_machine=request.machine or carried.machine)
     if target := unknown_target(turn):
@@ -488,7 +535,10 @@ def by_own(turn: TurnContext) -> State | None:
         return carry(turn, own)
     if is_asked(turn):
         return judged(turn, own) or (changed(turn, own) if turn.utterance.main.share("edit") >= POSSIBLE else None)
-    return changed(turn, own) or mended(turn, own) or not_done(turn)
+    offers = turn.pending.offers if isinstance(turn.pending, OfferEdit) else ()
+    goes_on = len(offers) == 1 and offers[0].ordered and not TURNS_DOWN.match(turn.words)
+    both = changed(turn, own, offers[0]) if goes_on else None  # what was ordered before, and only offered, is done too
+    return both or changed(turn, own) or mended(turn, own) or not_done(turn)
 
 
 def is_asked(turn: TurnContext) -> bool:

@@ -122,7 +122,7 @@ def by_words(turn: TurnContext) -> State:
     """The request after these words, and which way the turn goes."""
     state, words = turn.state, turn.words
     before, question = state.get("request"), turn.question
-    if before and (bare := BARE.fullmatch(words)) and state.get("bundle") and not question:
+    if before and (bare := BARE.fullmatch(words)) and state.get("bundle") and not (question or state.get("own")):
         alone = read_beside(bare["value"], before, (None, None), state.get("plan"))
         if proposed := offered(turn, before, alone, bare=True):
             return proposed
@@ -146,6 +146,8 @@ def by_words(turn: TurnContext) -> State:
     if (heard.request == before and is_unhelped(words, state)) or names_its_machine(turn, heard.request):
         heard = replace(heard, intent="diagnose")
     goes = turn.utterance.main.act in WANTING and goes_elsewhere(turn, heard)
+    if not goes and keeps_own(turn, heard):
+        heard, said = replace(heard, request=turn.request, intent="question"), said if turn.act in WANTING else ()
     if not goes and (proposed := offered(turn, before, heard)):
         return proposed
     waits = waits_still(turn, heard)
@@ -155,6 +157,14 @@ def by_words(turn: TurnContext) -> State:
         return State(way="answer", act="edit", said=(Say(not_understood(State(**{**state, "words": words}))),))
     heard, said_loosely = loosely(turn, heard)
     return take(turn, before, heard, (*said, *said_loosely))
+
+
+def keeps_own(turn: TurnContext, heard: Understood) -> bool:
+    """Whether a script of the person's own stands and none is wanted beside it: what has no place in its lines is
+    written into no script of ours."""
+    anew = turn.utterance.main.share("write", "newjob", "reset", "port") >= LIKELY
+    wants = heard.intent in ("generate", "port")
+    return wants and not anew and turn.state.get("own") is not None and turn.question is None
 
 
 def is_unread_order(turn: TurnContext, before: JobRequest | None, heard: Understood) -> bool:
@@ -277,8 +287,6 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
         heard = replace(heard, intent=INTENTS[act])
     if heard.intent in ("generate", "port") and turn.wants_nothing and not turn.question and not scripted:
         heard = replace(heard, intent=INTENTS[turn.utterance.main.act])
-    if heard.intent == "generate" and turn.state.get("own") and turn.leads_to_ask:  # no other script takes its place
-        heard = replace(heard, request=turn.request, intent="question")
     if heard.intent in ("generate", "port") and adds_to_trouble(turn, heard):
         heard = replace(heard, request=turn.request, intent="question")
     if turn.question and heard.request == before and turn.utterance.main.share(*ASKING) >= LIKELY:

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.conversation.cure import by_cure
 from graph.conversation.deeds import by_deed
-from graph.conversation.followup import completed
+from graph.conversation.followup import bound, completed
 from graph.conversation.history import by_history, fresh_start
 from graph.conversation.jobs import by_job
 from graph.conversation.own_machines import by_own_machines, with_own_machines
@@ -174,7 +174,7 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     """The first handler that knows what to do. An offer of a web search stands until the next message only."""
     opened = open_turn(state, runtime.context)
     turn = as_planning(opened)
-    turn = completed(opened) if turn is opened else turn
+    turn = bound(completed(opened)) if turn is opened else turn
     fresh = fresh_start(turn)
     begun: State = {}
     if fresh:

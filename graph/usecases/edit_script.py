@@ -36,6 +36,7 @@ from graph.planning.environment import opens_others
 from graph.planning.extras import in_words_of
 from graph.planning.fields import check_directive
 from graph.planning.gpus import kinds_named
+from graph.planning.queues import told_of
 from graph.reading.account import apart, places, unplaced
 from graph.reading.argument_edits import NO_VALUES
 from graph.reading.commands import spoken_words
@@ -214,21 +215,21 @@ def by_patterns(text: str, words: str, cluster: Cluster | None) -> Edited | None
     """The change that the rules find in the words; None where they find none."""
     others = OTHER_COMMAND.sub(lambda found: found[0] if found["program"] in text else " ", words)
     edited, asked_for, own_denials = Edited(text, ()), wanted(others), wanted(others, "negated")
-    from graph.usecases.own_words import by_script, change_modules, mailed_at, sources_first, without_parts
+    from graph.usecases import own_words
 
-    edited = by_script(without_parts(edited, words), wanted(others, "negated"), cluster)
+    edited = own_words.by_script(own_words.without_parts(edited, words), wanted(others, "negated"), cluster)
     asked_for, own_denials, words = (without_placed(one, edited) for one in (asked_for, own_denials, words))
     for change in (change_line, change_settings, change_options):
         edited = change(edited, asked_for)
-    edited = change_modules(edited, own_denials)
+    edited = own_words.change_modules(edited, own_denials)
     edited = add_directives(change_fields(edited, asked_for, cluster), own_denials, cluster)
-    edited = edited if edited.text != text else change_corrected(edited, words)
-    edited = leave_out(edited, text, words)
+    edited = edited if edited.text != text else own_words.change_corrected(edited, words)
+    edited = own_words.without_replaced(leave_out(edited, text, words), words)
     if edited.text == text or left_open(text, edited, words):
         from graph.usecases.own_fields import put_read
 
         edited = put_read(edited, words, cluster)
-    edited = sources_first(mailed_at(edited, words), text, words)
+    edited = own_words.sources_first(own_words.mailed_at(edited, words), text, words)
     for one in denials(words):
         gone = content(one.text) & content(text) - content(edited.text)
         edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps and gone else edited
@@ -265,22 +266,6 @@ def bare_options(text: str) -> list[str]:
     """The options of the launch, as they are written."""
     command = read_script(text).training
     return [one for one in command.argv if one.startswith("--") and "=" not in one] if command else []
-
-
-NOT_BUT = re.compile(
-    r"(?i)\b(?:not|nicht|pas|no)\s+(?P<old>[\w./:-]+)\s*(?:[,;]|but|sondern|sino|mais)\s*(?P<new>[\w./:-]*\w)\W*$"
-)
-
-
-def change_corrected(now: Edited, words: str) -> Edited:
-    """`Not auto, latest`: a value that stands once in the script, and is no number of an array's tasks."""
-    found = NOT_BUT.search(words)
-    if not found:
-        return now
-    old = [one for one in settings(now.text) if one.value == found["old"]]
-    last = rf"|0-{int(found['old']) - 1}" if found["old"].isdecimal() else ""
-    stands = re.findall(rf"(?<![\w.-])(?:{re.escape(found['old'])}{last})(?![\w.-])", now.text)
-    return put(now, old[0], found["new"]) if len(old) == len(stands) == 1 else now
 
 
 def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
@@ -531,6 +516,7 @@ def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) 
             text = set_field(now.text, name, old, new, cluster)
         if text != now.text:
             counts = FOLLOWS if name == "nodes" and launch_of(text) != launch_of(now.text) else ""
+            counts += told_of(queue) if name == "queue" and cluster and (queue := cluster.queue(str(new))) else ""
             counts += besides(now.text, old, new) if name == "nodes" else ""
             told = f"{name.replace('_', ' ')} {old or 'not set'} → {new}{counts}"
             follows = changed_lines(now.text, text) if name == "nodes" else ()
@@ -937,6 +923,10 @@ def end_of_launch(text: str) -> int:
     return sum(map(len, lines[:at])) + (tail.start() if tail else len(line))
 
 
+def base(name: str) -> str:
+    return name.partition("/")[0].lower()
+
+
 # What joins a command that goes to the next one, or the end of its line.
 NOTHING_LEFT = re.compile(r"[ \t]*(?:(?:;|&&)[ \t]*|\n|\Z)?")
 MODULE = re.compile(r"^(?P<head>\s*(?:module|ml)\s+(?:load|add)\s+)(?P<names>[^\n#;&|]+)", re.M)
@@ -967,10 +957,6 @@ def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> 
     at = lines[-1].end() if end < 0 or now.text[:end].endswith("\\") else end  # behind all that its line does
     text = f"{now.text[:at]}\n{lines[-1]['head'].strip()} {new}{now.text[at:]}"
     return replace(now, text=text, says=(*now.says, f"module {new} loaded"))
-
-
-def base(name: str) -> str:
-    return name.partition("/")[0].lower()
 
 
 def set_variable(now: Edited, name: str, value: str) -> Edited:

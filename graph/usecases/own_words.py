@@ -24,11 +24,13 @@ from graph.reading.wishes.values import number
 from graph.usecases.edit_script import (
     JOINS,
     MODULE,
+    OPTION,
     SHORTEST,
     Edited,
     ScriptSetting,
     bare_options,
     base,
+    change_options,
     is_value,
     put,
     settings,
@@ -469,3 +471,36 @@ def goes_on_by(text: str) -> Iterator[str]:
             shown = f"{name} {value}".strip() if not value.startswith("-") else name
             yield f"Each goes on with the run by `{shown}`."
             return
+
+
+REPLACED = re.compile(
+    r"(?i)\b(?:instead of|rather than|in place of|anstatt|anstelle von|statt|au lieu de|en (?:vez|lugar) de|invece di"
+    r"|(?:replace|swap|change|switch|ersetze?|remplace[rz]?|reemplaza|sostituisci)(?= (?:\w+ )?--\S+(?: [^\s,;-]\S*)?"
+    r" (?:by|with|for|to|durch|par|por|con) --[a-z])) (?:the |das |den |le |la |el |lo |il )?(?P<name>--[a-z][\w.-]*)"
+)
+
+
+def without_replaced(now: Edited, words: str) -> Edited:
+    """`--bf16 instead of --fp16`: the script without the option that another takes the place of."""
+    for name in (found["name"] for found in REPLACED.finditer(words)):
+        others = [found for found in OPTION.finditer(words) if found["name"] != name]
+        if others and len(re.findall(rf"{re.escape(name)}(?![\w-])", words)) == 1:
+            missing = (found[0] for found in others if found["name"] not in now.text)
+            now = take_out(change_options(now, " ".join(missing)), name)
+    return now
+
+
+NOT_BUT = re.compile(
+    r"(?i)\b(?:not|nicht|pas|no)\s+(?P<old>[\w./:-]+)\s*(?:[,;]|but|sondern|sino|mais)\s*(?P<new>[\w./:-]*\w)\W*$"
+)
+
+
+def change_corrected(now: Edited, words: str) -> Edited:
+    """`Not auto, latest`: a value that stands once in the script, and is no number of an array's tasks."""
+    found = NOT_BUT.search(words)
+    if not found:
+        return now
+    old = [one for one in settings(now.text) if one.value == found["old"]]
+    last = rf"|0-{int(found['old']) - 1}" if found["old"].isdecimal() else ""
+    stands = re.findall(rf"(?<![\w.-])(?:{re.escape(found['old'])}{last})(?![\w.-])", now.text)
+    return put(now, old[0], found["new"]) if len(old) == len(stands) == 1 else now

@@ -69,3 +69,17 @@ def test_a_data_set_is_no_account() -> None:
 def test_a_number_with_a_name_is_no_size_of_the_job(words: str) -> None:
     request: JobRequest = understand(words, STANDS, None, None).request
     assert (request.nodes, request.walltime, request.gpus_per_node) == (2, "04:00:00", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "account"),
+    [
+        ("konto ist jetzt hclim2", "hclim2"),
+        ("the account is now m_ocean", "m_ocean"),
+        ("le compte est maintenant abc12", "abc12"),
+        ("the account is now empty", None),
+        ("is the account now full?", None),
+    ],
+)
+def test_an_account_that_is_another_one_now(words: str, account: str | None) -> None:
+    assert understand(words, None, None, None).request.account == account
