@@ -39,6 +39,8 @@ def by_cure(turn: TurnContext) -> State | None:
     alone = with_words(turn, order.words)
     if offers:
         named = by_name(offers, order.words)
+        if named is None and order.rest:
+            return None  # `set 16 and use all of them` points at none of several
         done = carry_out(alone, named) if named else State(said=(Say(offered(offers)),), pending=pending)
     else:
         done = cured(alone, report) if report else State()

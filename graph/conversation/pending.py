@@ -149,7 +149,7 @@ def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
     words = turn.words.strip()
     if NO.fullmatch(words) or WITHDRAWAL.fullmatch(words):
         return State(pending=None, said=(Say(NOT_DONE),))
-    if len(pending.offers) == 1 and (part := partly(turn, pending.offers[0])):
+    if len(pending.offers) == 1 and not pending.offers[0].script and (part := partly(turn, pending.offers[0])):
         return part
     if named := meant(pending, words):
         return carry_out(turn, named)

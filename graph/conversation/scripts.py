@@ -334,13 +334,13 @@ def by_what_changed(turn: TurnContext) -> State | None:
     source = turn.state.get("source", "") if alone else ""
     from graph.usecases.mend_script import difference
 
-    if source and not (touched and content(touched["what"])):
+    named = content(OF_ALL.sub(" ", touched["what"])) if touched else set()
+    if source and not named:
         title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
         told = difference(source, now.script, now.name).replace("(mended)", "(now)")
         return State(said=(Say(WRITTEN_ANEW.format(now.name)), Made(now, title, diff=told)), act="ask")
     if before is None or before.script == now.script:
         return State(said=(Say(NOTHING_CHANGED.format(now.name)),), act="ask")
-    named = content(touched["what"]) if touched else set()
     if touched and named and not named & changed_words(before.script, now.script):
         return State(said=(Say(NOT_TOUCHED.format(touched["what"].strip(" ?.!"))),), act="ask")
     shown = difference(before.script, now.script, now.name).replace("(mended)", "(now)")
