@@ -79,6 +79,7 @@ MOST_PARTLY = 16
 # `3h` and `3` name 03:00:00 where that was offered.
 WHOLE_HOURS = re.compile(r"\d+:00:00")
 OF_HOURS = r"(?:[ -]?(?:h|hrs?|hours?|std|stunden?|heures?|horas?|ore))?(?! ?(?:nod|gpu|knot|n[oœ]e?ud))"
+TOO_MUCH = re.compile(r"(?i)^\W*(?:no|nope|nein|non)\b|\b(?:not|nicht|pas|too|zu|trop|demasiado|troppo)\b")
 STOPS = re.compile(r"[.,;!]+\s+|\s+(?=(?:and|und|et|y|e)\s)")
 THAT_THING = re.compile(
     r"(?i)\W*(?:(?:ok(?:ay)?|yes|yeah|then|please|sure|let'?s)[, ]+)*(?:do|take|try|go (?:for|with)|use|apply|make)"
@@ -159,7 +160,8 @@ def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
 def meant(pending: OfferEdit, words: str) -> Offer | None:
     """The one that words pick of what was offered: by its number, its value, or what it is called."""
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
-    named = [one for one in pending.offers if (picked and one.says == picked.says) or is_named(one.change, words)]
+    named = [one for one in pending.offers if picked and one.says == picked.says]
+    named = named or [one for one in pending.offers if is_named(one.change, words)]
     named = named or [one for one in pending.offers if is_called(one, words)]
     return named[0] if len(named) == 1 else None
 
@@ -234,8 +236,8 @@ def is_named(change: Sequence[tuple[str, str | int | None]], words: str) -> bool
     """`Regular then`, `fsdp please`: few words that name the value which what was offered would bring."""
     values = [str(value) for _, value in change]
     few = len(words.split()) <= MOST_WORDS and "?" not in words
-    said = [rf"{int(one[:-6])}{OF_HOURS}" if WHOLE_HOURS.fullmatch(one) else re.escape(one) for one in values]
-    said += [re.escape(one) for one in values]
+    hours = [] if TOO_MUCH.search(words) else [one for one in values if WHOLE_HOURS.fullmatch(one)]
+    said = [*map(re.escape, values), *(f"{int(one[:-6])}{OF_HOURS}" for one in hours)]
     return few and any(re.search(rf"(?<![\w-]){one}(?![\w-])", words, re.I) for one in said)
 
 
