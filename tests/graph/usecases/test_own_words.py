@@ -185,7 +185,7 @@ def test_words_around_a_script_are_carried_out() -> None:
 def test_what_no_queue_takes_is_refused_and_the_rest_is_done() -> None:
     state = talked(DELTA, "cudatoolkit 12.9 and 500 hours please")
     assert state["own"] and "cudatoolkit/12.9" in state["own"].text and "--time=10:00:00" in state["own"].text
-    assert "Not done" in told(state) and "nearest" in told(state)
+    assert "Not done" in told(state) and "1 node for 48:00:00" in told(state)
 
 
 def test_an_order_that_nobody_reads_is_named_and_no_script_takes_its_place() -> None:
