@@ -500,10 +500,11 @@ def carry(turn: TurnContext, own: Paste) -> State:
         carried = carried_over(own.text)
     except InputError as error:
         return State(outcome=Refusal("I cannot carry that script over.", f"Reason: {error}."))
-    words = " ".join(one.text for one in turn.utterance.clauses if not rather_asks(one)) or turn.words
+    words = turn.wishes or turn.words
     heard = read(words, carried, None, None) if words.strip() else Understood("port", carried)
-    account = read(words, None, None, None).request.account or heard.request.account  # what is said beside all else
-    request = replace(heard.request, account=account)
+    request = heard.request
+    if request.account == carried.account and (named := read(words, None, None, None).request.account):
+        request = replace(request, account=named)  # what stands alone is the account of where it goes
     if (goal := another_machine(turn, own)) and request.machine != goal.id:
         request = replace(request, machine=goal.id, source_machine=request.machine or carried.machine)
     if target := unknown_target(turn):

@@ -62,14 +62,19 @@ class TurnContext:
         """
         read = self.utterance
         parts = read.clauses if orders_as_whole(read, SURE) else ()
-        named = [one for one in parts if not asks_by_form(one) and any(True for _ in read.within(one))]
+        named = [one for one in parts if not asks_by_form(one) and names_something(read, one)]
         return tuple(one for one in read.clauses if not is_told(one) and (one in named or not rather_asks(one)))
 
     @property
     def wishes(self) -> str:
         """The words that may want something of a job; empty where none do."""
         kept = self.wanting
-        return self.words if len(kept) == len(self.utterance.clauses) else " ".join(one.text for one in kept)
+        if len(kept) == len(self.utterance.clauses):
+            return self.words
+        asked = self.utterance.clauses if orders_as_whole(self.utterance, SURE) and self.script is None else ()
+        values = [(one.start, found[1]) for one in asked if one not in kept and (found := PROPOSED.match(one.text))]
+        pieces = sorted((*((one.start, one.text) for one in kept), *values))
+        return " ".join(text for _, text in pieces)
 
     @property
     def sure_wishes(self) -> str:
@@ -171,6 +176,13 @@ WANTING = ("write", "edit", "port", "reply", "mend")
 # What is wanted beside a question; a script is written beside one only where that is said.
 CHANGING = ("edit", "port", "reply", "mend")
 ORDERED = re.compile(r"(?i)\b(?:write|make|create|generate|draft|give)\b.{0,20}\b(?:script|job file|sbatch)\b")
+# `Is 24 h per run ok?` beside a first order: the value, which is asked about too.
+PROPOSED = re.compile(
+    r"(?i)\W*(?:(?:and|und|et|y|e) )?(?:is|are|would|ist|sind|w[äa]re\w*|est(?:-ce que)?|es|son|[èe]|sono) "
+    r"(\d+ ?(?:h|hrs?|hours?|days?|min(?:ute)?s?|nodes?|gpus?|stunden|std|tage?|knoten|heures?|jours?|n[oœ]e?uds?"
+    r"|horas?|d[ií]as?|nodos?|ore|giorni|nodi))\b[^?]*\b(?:ok(?:ay)?|fine|enough|good|allowed|possible|sensible|genug"
+    r"|gut|erlaubt|m[öo]glich|bien|assez|permis|suficiente\w*|abbastanza|va bene)\b[^?]*\?"
+)
 MARKS = ("?", "\uff1f")
 # A word or two beside a question, as in `(slurm)`, decide nothing.
 FEW_WORDS = 2
@@ -184,6 +196,15 @@ def is_told(clause: Clause) -> bool:
 def orders_as_whole(read: Utterance, least: float) -> bool:
     """Whether a message of several clauses, taken together, wants something of a job with that probability."""
     return read.main.leads and read.main.share(*WANTING) >= least
+
+
+def names_something(read: Utterance, clause: Clause) -> bool:
+    """Whether a clause holds a name or an amount, or anything else that a job has."""
+    if any(True for _ in read.within(clause)):
+        return True
+    from graph.extraction.request import understand
+
+    return understand(clause.text, None, None, None).request != JobRequest()
 
 
 def asks_by_form(clause: Clause) -> bool:

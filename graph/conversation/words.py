@@ -87,6 +87,10 @@ PASTE_ONE = (
 )
 NOT_OURS = "I write for Slurm, PBS, LSF and Flux; of *{}* I know no directives" + PASTE_ONE + "a machine of the four."
 NO_TEMPLATE = "{}. I have no template for that" + PASTE_ONE + "another machine."
+# What is to stay beside a move to another machine.
+SAME = r"(?i)\b(?:same|keep(?: the| my)?|gleich\w*|selbe\w*|m[êe]mes?|mism[oa]s?|stess[oaie])\b[^,.;]{0,20}\b"
+SAME_ACCOUNT = re.compile(SAME + r"(?:acc(?:oun)?ts?|project|projekt|konto|allocation|compte|cuenta|conto|progetto)\b")
+SAME_GPUS = re.compile(SAME + r"(?:gpus?|cards?)\b(?! (?:per|a|each|pro)\b)")
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
@@ -133,7 +137,8 @@ def by_words(turn: TurnContext) -> State:
     if foreign and heard.intent in ("generate", "port") and not turn.utterance.machines():
         return State(way="answer", act="write", said=(Say(NOT_OURS.format(foreign)),), pending=None)
     if (asks := not_drafted(heard.request.machine or machine_told(words))) and heard.intent in ("generate", "port"):
-        return State(way="answer", act="write", said=(Say(NO_TEMPLATE.format(asks)),), pending=None)
+        kept = heard.request  # so that what is said next is no job without a machine
+        return State(way="answer", act="write", said=(Say(NO_TEMPLATE.format(asks)),), pending=None, request=kept)
     if before and refused:
         again, said_again = hear(turn, refused, asked)
         if corrects(before, refused, again.request):
@@ -264,8 +269,9 @@ def stands(piece: str, cluster: Cluster | None) -> bool:
 def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Understood, tuple[Said, ...]]:
     """What the rules read in the words, and what of it is to be said."""
     words = turn.wishes or turn.words
-    heard = of_their_own(turn, before, read_beside(words, before, asked, turn.state.get("plan")))
-    heard = of_queue(turn, before, heard)
+    has_script = turn.script is not None
+    heard = of_their_own(turn, before, read_beside(words, before, asked, turn.state.get("plan"), stands=has_script))
+    heard = of_queue(turn, before, with_same_gpus(turn, before, heard))
     heard, of_files = with_files(turn, heard)
     goes = goes_elsewhere(turn, heard)
     states = before is not None and turn.state.get("bundle") is not None and states_change(turn, before, heard)
@@ -277,8 +283,11 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
         past = all(one.scope == "past" for one in turn.utterance.clauses)
         kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request
         kept = changed(kept, {name: getattr(turn.request, name) for name in PARTS})  # a question orders none of them
-        if len(turn.utterance.machines()) > 1:  # which of them is what it asks
+        named = turn.utterance.machines()
+        if len(named) > 1:  # which of them is what it asks
             kept = replace(kept, machine=turn.request.machine)
+        elif named and turn.script is None and is_bare(kept) and turn.context.catalogue.find(named[0]):
+            kept = JobRequest(machine=named[0])  # so far only asked about: the last one is spoken of
         return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()
     likely = turn.utterance.main.act if heard.intent == "diagnose" and not turn.may_fail else ""
     wanted = turn.act in ASKING and any(one.share(*WANTING) >= SURE for one in turn.utterance.clauses)
@@ -294,7 +303,8 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     from graph.wishes import wishes
 
     cluster = turn.context.cluster(heard.request)
-    heard, said = wishes(words, before, heard, cluster)
+    asks = heard.intent == "question" and turn.leads_to_ask
+    heard, said = (heard, ()) if asks else wishes(words, before, heard, cluster)
     request, of_keys = without_keys(heard.request)
     heard = replace(heard, request=request)
     said = (*of_files, *said, *(one.text for one in of_keys))
@@ -310,6 +320,22 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
 
 
+def is_bare(request: JobRequest) -> bool:
+    """Whether a request names a machine, and no more than what belongs to it."""
+    alone = changed(request, dict.fromkeys((*OF_ONE_MACHINE, "node_type")))
+    return replace(alone, heard=()) == JobRequest(machine=request.machine)
+
+
+def with_same_gpus(turn: TurnContext, before: JobRequest | None, heard: Understood) -> Understood:
+    """`To Vista, same number of GPUs`: as many in all as the script in hand has, however many a node there has."""
+    decided, found = turn.state.get("plan"), SAME_GPUS.search(turn.words)
+    if not found or decided is None or before is None or heard.request.machine == before.machine:
+        return heard
+    sizes = {"nodes": None, "gpus_per_node": None, "total_gpus": decided.nodes * decided.ranks_per_node}
+    left = tuple(one for one in heard.left if not SAME_GPUS.search(one))
+    return replace(heard, request=changed(heard.request, sizes), left=left)
+
+
 def states_change(turn: TurnContext, before: JobRequest, heard: Understood) -> bool:
     """Whether words without any mark of a question are, all of them, values for the script in hand: `ahora en 2 nodos`.
 
@@ -318,6 +344,7 @@ def states_change(turn: TurnContext, before: JobRequest, heard: Understood) -> b
     asked = any(mark in turn.words for mark in MARKS) or any(one.scope != "plain" for one in turn.utterance.clauses)
     return (
         not asked
+        and not (turn.act in ("ask", "plan") and turn.utterance.main.topic != "script.whatif")
         and not heard.left
         and heard.intent == "generate"
         and replace(heard.request, heard=before.heard) != before
@@ -359,10 +386,13 @@ def in_talk(turn: TurnContext, heard: Understood) -> Intent:
     return "question" if wants else heard.intent
 
 
-def read_beside(words: str, before: JobRequest | None, asked: Asked, decided: LaunchPlan | None) -> Understood:
-    """The message, where `an hour more` and `half the nodes` also count from what planning chose."""
+def read_beside(
+    words: str, before: JobRequest | None, asked: Asked, decided: LaunchPlan | None, *, stands: bool = True
+) -> Understood:
+    """The message, where `an hour more` and `half the nodes` also count from what planning chose. stands: whether there
+    is a script to change."""
     if before is None or decided is None or decided.cluster != before.machine:
-        return read(words, before, *asked)
+        return read(words, before, *asked, stands=stands)
     known = replace(before, walltime=before.walltime or decided.walltime)
     heard = read(words, known, *asked)
     if heard.request == known:
@@ -443,6 +473,7 @@ def way_of(turn: TurnContext, heard: Understood) -> Way:
 def moved(before: JobRequest, now: JobRequest, turn: TurnContext) -> tuple[JobRequest, str]:
     """The request on another machine: an account, a queue, an environment of the old one stay there."""
     names = [name for name in OF_ONE_MACHINE if getattr(now, name) and getattr(now, name) == getattr(before, name)]
+    names = [name for name in names if not (name == "account" and SAME_ACCOUNT.search(turn.words))]
     if not now.source_machine and (known := of_before(now, turn)):
         return changed(now, {**dict.fromkeys(names), **known}), ""
     if now.source_machine or not names:

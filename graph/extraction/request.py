@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from graph.extraction.sentences import choose, reading
@@ -36,6 +36,7 @@ from graph.reading.wishes.taking import (
     completed,
     fields_of,
     further_edits,
+    is_the_job,
     meant_spans,
     meant_wishes,
     orders_of,
@@ -74,6 +75,18 @@ FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
 TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
 TOLD_BY_WORDS = ("nodes", "gpus_per_node", "entry")
+# `Takes 5 hours on my laptop`, and what follows from it.
+OWN_COMPUTER = re.compile(
+    r"(?i)\b(?:(?:it |which )?(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) )?"
+    r"(?:(?:like|about|around|roughly|some|ca\.?|etwa|rund|environ|unas?|circa) )?\d+(?:[.,]\d+)? ?"
+    r"(?P<unit>h|hrs?|hours?|days?|min(?:ute)?s?|stunden|std|tage?|heures?|jours?|horas|d[ií]as?|ore|giorni) "
+    r"(?:on|auf|sur|en|su|at) (?:(?:my|our|a|the|mein\w*|unser\w*|mon|ma|mi|il mio) )?(?:\w+ )?"
+    r"(?:laptop|mac(?:book)?|pc|desktop|workstation|notebook|computer|colab|rechner|ordinateur|ordenador|port[aá]til\w*)\b"
+)
+FOLLOWS = re.compile(
+    r"(?i)^\W*(?:so|also|dann|donc|as[ií] que|quindi) \d+(?=[\s,.;]*(?:$|(?:should|would|will|is|sollt\w*|reich\w*)\b))"
+)
+SIZES = ("nodes", "gpus_per_node", "total_gpus")
 HEARD = ("walltime", "queue", "account", "environment", "container")  # of which is kept where they were said
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
@@ -90,21 +103,60 @@ def as_corrected(text: str) -> str:
     return text
 
 
+def without_elsewhere(text: str) -> str:
+    """The text without the time that the program takes on a computer of one's own: none of the job's. A bare number
+    that follows from it (`so 4 should do`) is counted in its unit."""
+    told = OWN_COMPUTER.search(text)
+    if told is None:
+        return text
+    rest = FOLLOWS.sub(rf"\g<0> {told['unit']}", text[told.end() :], 1)
+    return f"{text[: told.start()]}{' ' * len(told[0])}{rest}"
+
+
 def understand(
-    text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None, *, weighed: bool = True
+    text: str,
+    before: JobRequest | None,
+    asked: str | None,
+    options: Sequence[str] | None,
+    *,
+    weighed: bool = True,
+    stands: bool = True,
 ) -> Understood:
     """Read one message of a conversation. Pure; never raises on any text; the work is bounded for any length.
     Of a text that is too long (`bounded`) the beginning is read, and the rest named as left.
 
     before: the request so far (None: a first message). asked, options: the field that was just asked for and the
-    choices that were offered, or None. weighed: whether a change is held against the tagger's reading. Understood.left
-    names every word of weight that found no place.
+    choices that were offered, or None. weighed: whether a change is held against the tagger's reading. stands: whether
+    a script was written for `before`; else only questions filled it. Understood.left names every word of weight that
+    found no place.
     """
     if (shown := bounded(text)) != text:
-        read = understand(shown, before, asked, options, weighed=weighed)
+        read = understand(shown, before, asked, options, weighed=weighed, stands=stands)
         return replace(read, left=(*read.left, NOT_READ))
-    text = as_corrected(spoken_form(normal_form(text)))
+    text = without_elsewhere(as_corrected(spoken_form(normal_form(text))))
+    begun = (
+        None if stands or asked is not None or before in (None, JobRequest()) else read_whole(text, None, None, None)
+    )
+    if begun and before and begun.intent == "generate" and begun.request.entry not in (None, before.entry):
+        return without_small_words(on_top_of(text, begun, before), before)  # a job named in full is none of a change
     return without_small_words(read_whole(text, before, asked, options, weighed), before)
+
+
+def on_top_of(text: str, begun: Understood, before: JobRequest) -> Understood:
+    """A first order with what was spoken of before it, where it does not say otherwise itself."""
+    bare, now = JobRequest(), begun.request
+    alone = lone_account(text, replace(now, machine=now.machine or before.machine, account=None))
+    if alone and now.account in (None, alone[0]):
+        now = replace(now, account=alone[0], heard=(*now.heard, Heard("account", "said", alone[0])))
+        begun = replace(begun, notes=(*begun.notes, TAKEN_ACCOUNT.format(alone[0])))
+    new = {one.name: getattr(now, one.name) for one in fields(JobRequest)}
+    new = {name: value for name, value in new.items() if value != getattr(bare, name) and name != "heard"}
+    if any(name in new for name in SIZES):
+        before = replace(before, **dict.fromkeys(SIZES))
+    request = replace(before, **new, heard=(*(one for one in before.heard if one.field not in new), *now.heard))
+    held = HeldWords(request, ())  # a piece whose name stands in the job found its place
+    left = [one for one in begun.left if not any(held.says(w) for w in one.split() if w.lower() not in COMMON)]
+    return replace(begun, request=request, missing=missing(request), left=tuple(left))
 
 
 def without_small_words(read: Understood, before: JobRequest | None) -> Understood:
@@ -119,7 +171,7 @@ def without_small_words(read: Understood, before: JobRequest | None) -> Understo
 
 
 def read_whole(
-    text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None, weighed: bool
+    text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None, weighed: bool = True
 ) -> Understood:
     """The reading of a text in its normal form, by the rules and the tagger of wishes."""
     if asked is not None:
@@ -195,7 +247,9 @@ def tagged_edits(text: str) -> tuple[Edit, ...]:
 
 def with_tagged(read: Understood, edits: Sequence[Edit]) -> Understood:
     """A first request with what its tagged words tell of fields that the rules left empty, or read worse."""
-    ruled, now = read.request, apply_edits(JobRequest(), edits).request
+    ruled = read.request
+    edits = [one for one in edits if not is_the_job(getattr(one, "value", None), ruled)]
+    now = apply_edits(JobRequest(), edits).request
     names = [one for one in FIELDS if getattr(now, one) not in (None, ()) and one not in NEVER_COMPLETED]
     new = {one: getattr(now, one) for one in names if one in OVERRULED or getattr(ruled, one) in (None, ())}
     if ruled.args or ruled.argument_edits:

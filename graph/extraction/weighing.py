@@ -35,6 +35,7 @@ ELSEWHERE = word_set("machine source_machine reset undo redo")
 # What the rules read better: an argument by what people call it, a further program's own sizes, the layout of a total,
 # when a mail is sent, and fields that no tag sets.
 LEFT_TO_RULES, OF_RULES = word_set("arg_name then beside total_gpus mail"), ("modules_only", "account")
+READ_BY_RULES = word_set("machine nodes")  # and so is what a tag seldom tells
 SERVED = word_set("vllm")  # a program of its own, which the rules start
 # What is compared: the rest follows from it, or only tells where it was heard.
 COMPARED = FIELDS - {"heard", "site_words", "patches", "total_gpus"}
@@ -67,6 +68,9 @@ def weigh(read: Understood, before: JobRequest, text: str) -> Understood:
         return agreed(read, tagged, before, text)
     if not differing(now, before):
         return read
+    more = {name for name in COMPARED if getattr(ruled, name) != getattr(now, name)}
+    if more <= READ_BY_RULES and is_part(now, ruled, before):
+        return read  # what the tagger passes over there is no other reading
     doubtful = tagged.whole < SURE_OF_WHOLE or reads_more(ruled, now, before)
     if doubtful and differing(ruled, before):
         return replace(read, left=still_left(read, now, before, tagged), doubtful=True, rival=now)
@@ -97,7 +101,8 @@ def is_part(some: JobRequest, whole: JobRequest, before: JobRequest) -> bool:
     """Whether all changes of the one are among those of the other."""
     for name in COMPARED:
         was, less, more = (getattr(one, name) for one in (before, some, whole))
-        if less not in (was, more) and not (isinstance(less, tuple) and set(less) <= set(more)):
+        among = isinstance(less, tuple) and isinstance(more, tuple) and set(less) <= set(more)
+        if less not in (was, more) and not among:
             return False
     return True
 

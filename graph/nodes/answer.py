@@ -17,7 +17,7 @@ from graph.context import Context
 from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, WELCOME, next_step, not_understood
-from graph.conversation.turn import SURE, orders_as_whole
+from graph.conversation.turn import SURE, asks_by_form, orders_as_whole
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
@@ -53,6 +53,7 @@ LIKELY = 0.35
 CERTAIN = 0.7
 FEW_WORDS = 6
 IS_SO = "The script has that already, so nothing changes. *show the script* prints it."
+STAYS_BY = "The script stays as it is, with {}: {}."
 SEND_OUTPUT = (
     "Paste what the scheduler prints of the job and I say what holds it: `scontrol show job JOBID` (Slurm), "
     "`qstat -f JOBID` (PBS), `bjobs -l JOBID` (LSF) or `flux jobs -a` (Flux)."
@@ -127,7 +128,7 @@ def get_ready(runtime: Runtime[Context]) -> None:
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     before = state.get("bundle")
     if draft == before:
-        untold = tuple(note for note in plan.notes if note not in state.get("told", ()))
+        untold = tuple(one for one in (*plan.notes, *plan.assumptions) if one not in state.get("told", ()))
         return noted(state, untold) if untold else unchanged(state)
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster
@@ -146,9 +147,10 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     return State(**{**agree(state, state["request"], draft), **new})
 
 
-def noted(state: State, notes: tuple[str, ...]) -> State:
-    """The script is the same, and what the plan has to say of the wish is new."""
-    return State(said=(*state["said"], *map(Say, notes)), told=(*state.get("told", ()), *notes))
+def noted(state: State, notes: tuple[str | Assumption, ...]) -> State:
+    """The script is the same, and what the plan has to say of the wish, or assumed of it, is new."""
+    told = (STAYS_BY.format(one.value, one.why) if isinstance(one, Assumption) else one for one in notes)
+    return State(said=(*state["said"], *map(Say, told)), told=(*state.get("told", ()), *notes))
 
 
 def unchanged(state: State) -> State:
@@ -188,7 +190,10 @@ def is_so(state: State) -> bool:
 def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State:
     """The questions that came with the change, answered behind the script."""
     told_of = any(isinstance(part, Diagnosis) for part in state["said"])
+    made_one = isinstance(state["outcome"], LaunchPlan | Refusal)
     for clause in asking(state):
+        if made_one and not asks_by_form(clause):
+            continue  # `PSC is down next week` beside an order is told, and asks nothing
         if told_of and (clause.act == "diagnose" or clause.topic.startswith("log.")):
             continue  # the diagnosis above is its answer
         get_ready(runtime)

@@ -279,6 +279,10 @@ def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:
         if named:
             return named[0]
     types = [cluster.node_type(name) for name in queue.node_types]
+    ends = cluster.account.suffix_by_node_type
+    paid = [name for name, end in ends.items() if (request.account or "").endswith(end)]
+    if paid and not request.queue and types[0].id not in paid:  # the account is for one kind of node
+        types = [cluster.node_type(name) for name in paid if any(name in one.node_types for one in cluster.queues)]
     return next((node for node in types if (node.gpus.devices_per_node or 0) >= wanted), types[0])
 
 

@@ -27,6 +27,7 @@ NO_NAMES = frozenset(
     ("it", "this", "that", "them", "me", "you", "again", "what", "why", "how", "save", "show", "stop", "quit")
 )
 MIDDLE_OF = 3  # options that have one in the middle
+MOST_PLACED = 9  # options of which anybody means the last one
 MOST_NUMBERED = 9  # a longer list of options is shown without numbers
 
 
@@ -147,7 +148,7 @@ def _place(folded: str, size: int) -> int | None:
         return ord(match[1]) - ord("a")
     if size == MIDDLE_OF and _patterns()["middle"].search(folded):
         return 1
-    if _patterns()["last"].search(folded):
+    if size <= MOST_PLACED and _patterns()["last"].search(folded):
         return size - 1
     found = (
         [place for word, place in _ordinals().items() if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded)]

@@ -31,7 +31,8 @@ def _change(name: str) -> re.Pattern[str]:
 
 def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     """The fields changed relative to `before`, and a bare number that corrects the count said last."""
-    return {**_one_change(reading, before, asked), **_added(fold(reading.message.said), before)}
+    folded = fold(reading.message.said)
+    return _sufficing(folded, before) or {**_one_change(reading, before, asked), **_added(folded, before)}
 
 
 def _one_change(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
@@ -67,6 +68,15 @@ def _added(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     """`add an hour`, `tack on 30 minutes`: time that comes to the time before."""
     found = _change("added").search(folded)
     return _moved(before, "walltime", _number(found["n"]) * _seconds(found["unit"]), found[0]) if found else {}
+
+
+def _sufficing(folded: str, before: JobRequest) -> dict[str, SaidValue]:
+    """`2 reichen`, `2 again`: nodes, and of a job of one node its GPUs; what is enough is less than what stands."""
+    found, field = _change("suffices").search(folded), "nodes" if (before.nodes or 0) > 1 else "gpus_per_node"
+    held = getattr(before, field)
+    value = int(found["n"]) if found else 0
+    less = found and held and 0 < value != held and (found["anew"] or value < held)
+    return {field: SaidValue(value, found[0])} if found and less else {}
 
 
 def _timed(folded: str, before: JobRequest) -> dict[str, SaidValue]:

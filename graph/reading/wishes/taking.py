@@ -111,6 +111,7 @@ ANOTHER_THING: Mapping[str, Callable[[str, Span, int, int], object]] = {
     "arg": lambda text, span, start, end: OF_A_SCHEDULER.match(text, span.start),
     "port": lambda text, span, start, end: OF_A_VIEWER.search(text, start, end),
     "stage_in": is_late,
+    "chain": lambda text, span, start, end: re.match(r"(?i) (?:again|nochmal|wieder)\b", text[span.end :]),
     "launcher": lambda text, span, start, end: DENIED.search(text, start, span.start),
     "queue": lambda text, span, start, end: is_bracketed(text, span) or re.search(r"\d\s*$", text[: span.start]),
     "array": lambda text, span, start, end: is_bracketed(text, span),
@@ -350,13 +351,21 @@ def is_new(value: object, held: Iterable[object]) -> bool:
     return not any(str(value) in str(one) for one in held)
 
 
+def is_the_job(value: object, request: JobRequest) -> bool:
+    """Whether a further program or step is the start of the job's own program again."""
+    if not isinstance(value, str):
+        return getattr(value, "entry", "") == (request.entry or "")
+    said = re.sub(r"^python[\d.]*\s+", "", value)
+    return bool(request.entry and f"{request.entry} {request.args or ''}".startswith(said) and request.entry in said)
+
+
 def completed(request: JobRequest, before: JobRequest | None, edits: Sequence[Edit]) -> JobRequest:
     """The rules' request with the edits to fields that they left as they were."""
     was, untouched = before or JobRequest(), request
     for edit in edits:
         if not isinstance(edit, Set | Scale | Add | Remove) or edit.field in ("heard", "argument_edits"):
             continue
-        if getattr(getattr(edit, "value", None), "entry", "") == (request.entry or ""):
+        if is_the_job(getattr(edit, "value", None), request):
             continue  # the program itself, and none beside it
         held, here = getattr(untouched, edit.field), getattr(was, edit.field)
         if held == here or (isinstance(edit, Add) and edit.field in LISTS and is_new(edit.value, held)):
