@@ -149,10 +149,10 @@ def on_top_of(text: str, begun: Understood, before: JobRequest) -> Understood:
     if alone and now.account in (None, alone[0]):
         now = replace(now, account=alone[0], heard=(*now.heard, Heard("account", "said", alone[0])))
         begun = replace(begun, notes=(*begun.notes, TAKEN_ACCOUNT.format(alone[0])))
-    new = {one.name: getattr(now, one.name) for one in fields(JobRequest)}
+    new: dict[str, Any] = {one.name: getattr(now, one.name) for one in fields(JobRequest)}
     new = {name: value for name, value in new.items() if value != getattr(bare, name) and name != "heard"}
-    if any(name in new for name in SIZES):
-        before = replace(before, **dict.fromkeys(SIZES))
+    sizes: dict[str, Any] = dict.fromkeys(SIZES if any(name in new for name in SIZES) else ())
+    before = replace(before, **sizes)
     request = replace(before, **new, heard=(*(one for one in before.heard if one.field not in new), *now.heard))
     held = HeldWords(request, ())  # a piece whose name stands in the job found its place
     left = [one for one in begun.left if not any(held.says(w) for w in one.split() if w.lower() not in COMMON)]
