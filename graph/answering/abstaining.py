@@ -31,6 +31,8 @@ OF_SCRIPT = ("script.line", "script.explain", "option")
 AMOUNTS = frozenset(("Quantity", "Duration", "Gpu"))
 MOST_QUOTED, MOST_NAMED = 160, 6
 LIKELY = 0.2
+# A topic so many times likelier than the next is what is asked, however its probability is spread over rare ones.
+AHEAD, AT_LEAST = 4, 0.45
 NO_ANSWER = "so I do not guess"
 READ_AS = "I read that as a question about {}, but I cannot place *{}* in it, " + NO_ANSWER + "."
 NOT_READ = "I have no answer to *{}* that I can stand behind, " + NO_ANSWER + "."
@@ -78,10 +80,18 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     if ask.report and clause.topic.startswith("log."):
         return clause.confidence >= POSSIBLE  # what is asked of a failure is answered from that failure
     sure = chance_of_reading(ask)
+    tells_places = clause.topic.startswith(OF_PLACES) and is_decided(clause)  # one odd word changes no place
     if words and len(left) >= len(words):
-        return sure >= PLAIN
-    held = not left and clause.confidence >= POSSIBLE
+        return sure >= (SURE if tells_places else PLAIN)
+    held = (not left or tells_places) and clause.confidence >= POSSIBLE
     return held or sure >= (VERDICT_SURE if (clause.topic or clause.act) in VERDICTS else SURE)
+
+
+def is_decided(clause: Clause) -> bool:
+    """Whether what a clause asks of is likely, or stands far ahead of whatever else it might be."""
+    second = next((share for topic, share in clause.topics if topic != clause.topic), 0.0)
+    ahead = clause.scope == "asked" and clause.confidence >= POSSIBLE and clause.confidence >= AHEAD * second
+    return clause.confidence >= AT_LEAST or ahead
 
 
 def chance_of_reading(ask: Ask) -> float:

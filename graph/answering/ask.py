@@ -62,7 +62,9 @@ class Ask:
         name = self.script.name if self.script else self.bundle.name if self.bundle else "job.sh"
         told = named_scheduler(self.text, self.script.text if self.script else "")
         scheduler = told or next((output.scheduler for output in printed), None)
-        return Situation(self.text, self.machine, self.request, name, job, scheduler)
+        return Situation(
+            self.text, self.machine, self.request, name, job, scheduler, self.before, self.utterance.mentions
+        )
 
 
 def is_of_resources(clause: Clause) -> bool:

@@ -45,10 +45,13 @@ def directives(ask: Inquiry) -> FactAnswer:
     one = option(ask)
     if one:
         return one
-    lines = [plain(fact.text) for fact in cluster.directives if fact.when == "always" and not fact.queues]
+    always = [fact.text for fact in cluster.directives if fact.when == "always" and not fact.queues]
+    lines = [plain(text) for text in always if cluster.account.needed or "{account}" not in text]
+    no_account = "" if cluster.account.needed else f"A job on {cluster.title} need not name an account"
     must = [fact.key + (f" ({fact.why})" if fact.why else "") for fact in cluster.required]
     bans = [f"{ban.option} ({ban.effect}: {ban.why})" for ban in cluster.forbidden]
     sentences = [
+        no_account,
         f"A script for {cluster.title} has: {'; '.join(lines)}",
         f"Required: {'; '.join(must)}" if must else "",
         f"To leave out: {'; '.join(bans)}" if bans else "",

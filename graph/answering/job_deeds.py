@@ -56,7 +56,7 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
         return write_document(UNCHANGED, cite(pages, date(site)))
     own = "" if name == "cancel" and not ends_many(situation.text) and ENDS_ALL.search(own) else own
     return write_document(
-        answer_first(name, situation.text),
+        answer_first(name, f"{situation.text} {situation.before}"),
         fill(deed.says, situation),
         list_steps(*steps),
         fill(deed.note, situation),
@@ -65,6 +65,14 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
     )
 
 
+UNEDITED = re.compile(
+    r"(?i)\b(?:without (?:edit|chang|touch)\w*|same (?:script|file)|(?:an)?other queue|command line)\b"
+)
+OPTIONS_WIN = (
+    "Options on the command line win over the script's own lines: queue, nodes and time go between the command and the "
+    "file's name, and the same script runs without editing. Counts that its launch line spells out do not follow."
+)
+INTERACTIVE = re.compile(r"(?i)\b(?:interacti\w*|interaktiv\w*|salloc|idev|qsub -i|flux alloc|that gpu|session)\b")
 MANY = re.compile(r"(?i)\b(?:all|every\w*|jobs|both|several|those|these|which|waiting|pending|queued)\b")
 SPARES = re.compile(r"(?i)\b(?:but|except\w*|other than|apart from|besides?|not)\b")
 # What ends more than one job, in a site's own words.
@@ -91,6 +99,10 @@ def answer_first(name: str, text: str) -> str:
     """What the words themselves decide: the end of a run whose steps are said, or that a cancelled job is gone."""
     if name == "cancel" and re.search(r"\b(?:back|undo|restore|recover)\b", text, re.I):
         return "No: a cancelled job is gone; submit its script again. What it had written stays, checkpoints too."
+    if name == "submit" and UNEDITED.search(text):
+        return OPTIONS_WIN
+    if name == "detached" and INTERACTIVE.search(text):
+        return "No, an interactive one does not: it ends with its terminal (tmux or screen keep that). A batch job:"
     return estimate(text) if name == "runtime" else ""
 
 
@@ -171,4 +183,9 @@ def for_time(command: str, scheduler: Scheduler, said: str) -> str:
 
 
 def fill(text: str, situation: Situation) -> str:
-    return text.format(script=situation.script, job=situation.job)
+    text = text.format(script=situation.script, job=situation.job)
+    vendors = (
+        {kind.gpus.vendor for kind in situation.cluster.node_types if kind.gpus.model} if situation.cluster else set()
+    )
+    tool = {"amd": "rocm-smi", "intel": "xpu-smi dump -d 0 -m 0 -n 1"}.get(*vendors) if len(vendors) == 1 else None
+    return text.replace("nvidia-smi", tool) if tool and tool not in text else text

@@ -8,10 +8,10 @@ from graph.answering.ask import Ask
 from graph.answering.in_hand import InHand, in_hand
 from graph.answering.job_deeds import explain_deed
 from graph.answering.script import named_file
-from graph.answering.site_days import tell_site
+from graph.answering.site_days import AS_PROGRAM, tell_site
 from graph.answering.situation import cite, list_steps, write_document
 from graph.extraction.directives import is_placeholder
-from knowledge.document import Document, Part, Sources, Steps
+from knowledge.document import Document, Paragraph, Part, Sources, Steps
 from knowledge.site import Site, site_of
 
 BEGIN = (
@@ -52,6 +52,7 @@ def walk(ask: Ask, done: int) -> Document | None:
         f"**Step {at + 1} of {len(steps)}, on {ask.machine.title}:**",
         list_steps((steps[at].text, steps[at].command)),
         more,
+        *(part for part in whole.parts if part == Paragraph(AS_PROGRAM)),
         "Your program and account in one line (*train.py, one GPU, 5 hours, account NAME*) and I write the script."
         if not done or at + 2 >= len(steps)
         else "",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
+from graph.answering.asking import named_queue
 from graph.answering.fact_answer import spell
 from graph.answering.situation import Situation, cite, list_steps, write_document
+from graph.planning.plan import charge as charged_to
 from knowledge.cluster import Cluster, walltime_seconds
 from knowledge.document import Document, Paragraph
+from knowledge.schedulers.times import asked_time
 from knowledge.site import Site, site_of
 
 LARGE = re.compile(r"\b(?:tb|terabytes?|\d{3,}\s*gb|large|big|huge|globus)\b", re.I)
@@ -42,6 +46,26 @@ INSIDE = re.compile(r"\b(?:in (?:that|it|the job|my job|this)|laptop|reach|tunne
 FOREIGN = re.compile(
     r"\b(?:mac|macbook|laptop|windows|from home|my own computer|copy|another (?:machine|cluster))\b", re.I
 )
+ENDS_EARLY = re.compile(
+    r"(?i)\b(?:s?cancel\w*|kill\w*|qdel|early|earlier|sooner|unused|asked|requested|reserved|actual\w*|abbrech\w*)\b"
+)
+ENVIRONMENT = re.compile(r"(?i)\b(?:(?:mini|ana)?conda|environments?|v?envs?|umgebung\w*|entornos?|environnements?)\b")
+KEPT = re.compile(
+    r"(?i)\b(?:weights?|(?:hf|hugging ?face|llama)\w*|models?|modell\w*|modelos?|mod[eè]les?|data|datasets?|daten\w*"
+    r"|datos|donn[ée]es|dati|gewichte)\b|\d\s*[gt]i?b\b"
+)
+# Where what is to stay is put, the best first, as far as a machine has it.
+KEEPING = ("project", "community", "work", "group", "project_work", "store", "workspace", "scratch")
+ROOM = re.compile(r"(?i)(\d[\d,]*)\s*([gt])i?b\b")
+NOTEBOOK = re.compile(r"(?i)\b(?:notebooks?|ipynb)\b")
+DOWNLOADS = re.compile(r"(?i)\b(?:hf|hugging ?face\w*|weights?|models?|download\w*|pip|wandb)\b")
+AS_PROGRAM = "A notebook runs in a job as a program: `jupyter nbconvert --to script NAME.ipynb` makes NAME.py of it."
+# Values of a line for interactive work that a person may have said.
+TIME_THERE = re.compile(r"(--time[ =]|-t |walltime=)[\d:]+h?")
+ACCOUNT_THERE = re.compile(r"(--account[ =]|-[AP] )\S*<[^>]+>[^\s`]*")
+GPUS_THERE = re.compile(r"(--gpus(?:-per-node)?[ =]|--gres=gpu:(?:[a-z]\w*:|[a-z]\w*-\d+:)?)(\d+)\b")
+SHARE_OF_GPUS = re.compile(r"(--cpus-per-task=|--mem=)(\d+)")
+ONE_GPU = re.compile(r"(?i)\b(?:an?|one|single|eine?|une?|una)\s+(?:single\s+)?gpu\b")
 APPLY = re.compile(r"\b(?:get|apply|request|new|need an?|join|access)\b", re.I)
 
 Teller = Callable[[Cluster, Site, Situation], Document]
@@ -95,11 +119,22 @@ def account(cluster: Cluster, site: Site, situation: Situation) -> Document:
         facts.sources,
         label(f"Find yours on {cluster.title}", facts.find_mine),
         label("In the script", facts.form),
+        of_names(cluster, situation.text),
         "" if cluster.account.needed else f"A job on {cluster.title} need not name it.",
         facts.what_it_is,
         label("A new one", facts.apply) if APPLY.search(situation.text) else "",
         *(facts.errors if refused else ()),
     )
+
+
+def of_names(cluster: Cluster, text: str) -> str:
+    """For which GPUs each account name that was shown is; without any, how the names end."""
+    ends = [(node.gpus.model, end) for node in cluster.node_types if (end := cluster.account.suffix_for(node.id))]
+    words = dict.fromkeys(re.findall(r"[a-z][\w@.-]*[\w]", text, re.I))
+    known = [
+        f"`{word}` for jobs on {model}" for word in words for model, end in dict(ends).items() if word.endswith(end)
+    ]
+    return label("Of these", "; ".join(known)) or (label("Names", cluster.account.note or "") if ends else "")
 
 
 def balance(cluster: Cluster, site: Site, situation: Situation) -> Document:
@@ -143,6 +178,7 @@ def purge(cluster: Cluster, site: Site, situation: Situation) -> Document:
         site.purge.sources,
         label(f"Deleted on {cluster.title}", site.purge.scratch),
         label("Kept", site.purge.exempt),
+        label("Environments belong", site.software.own_env) if ENVIRONMENT.search(situation.text) else "",
         label("Backup", first_about(site.backup.text, situation.text)) if site.backup else "",
     )
 
@@ -152,7 +188,8 @@ def backup(cluster: Cluster, site: Site, situation: Situation) -> Document:
     if site.backup is None:
         return purge(cluster, site, situation)
     text = site.backup.text
-    lost = OF_SCRATCH.search(situation.text) and WITHOUT_BACKUP.search(text)
+    named = any(re.search(words, situation.text, re.I) for words in PLACES)
+    lost = OF_SCRATCH.search(situation.text if named else situation.before) and WITHOUT_BACKUP.search(text)
     gone = "What was deleted there is gone." if lost else ""
     scratch = label("Deleted by age", site.purge.scratch) if site.purge else ""
     return lay_out(
@@ -196,7 +233,8 @@ def login(cluster: Cluster, site: Site, situation: Situation) -> Document:
 def transfer(cluster: Cluster, site: Site, situation: Situation) -> Document:
     small, large = label("A few files", site.transfer.small), label("Much data", site.transfer.large)
     order = (large, small) if LARGE.search(situation.text) else (small, large)
-    return lay_out(site, site.transfer.sources, *order, *site.transfer.more)
+    first = before_the_job(cluster) if DOWNLOADS.search(situation.text) else ""
+    return lay_out(site, site.transfer.sources, first, *order, *site.transfer.more)
 
 
 def storage(cluster: Cluster, site: Site, situation: Situation) -> Document:
@@ -213,11 +251,43 @@ def storage(cluster: Cluster, site: Site, situation: Situation) -> Document:
     return lay_out(
         site,
         (*site.quota.sources[:2], *(site.purge.sources if site.purge else ())),
-        f"{'; '.join(wanted)}." if wanted else "",
+        place_for(cluster, site, situation.text) or (f"{'; '.join(wanted)}." if wanted else ""),
         re.sub(r"\s*[;,.(]?\s*[Ss]ources? https?://.*", "", cluster.filesystems.get("note", "")),
         rule,
         label("Places", rest),
         label("Deleted by age", site.purge.scratch) if site.purge else "",
+    )
+
+
+def place_for(cluster: Cluster, site: Site, text: str) -> str:
+    """The place for what is to be stored, of which sort that is said; with a no, where home was thought of."""
+    if ENVIRONMENT.search(text) and site.software.own_env:
+        return label("Environments", site.software.own_env)
+    size = gigabytes(text)
+    fits = [
+        (name, told)
+        for name in KEEPING
+        if (told := cluster.filesystems.get(name)) and "not for jobs" not in told and not gigabytes(told) < size
+    ]
+    if not fits or not KEPT.search(text):
+        return ""
+    home = cluster.filesystems.get("home", "")
+    no = f"Not home ({site.quota.limits.get('home') or home}). " if re.search(r"(?i)\bhome\b", text) else ""
+    return f"{no}**What is to stay:** {fits[0][0].replace('_', ' ')}: {fits[0][1]}."
+
+
+def gigabytes(text: str) -> float:
+    """The first size in a text; of none no bound is known."""
+    found = ROOM.search(text)
+    return float(found[1].replace(",", "")) * (1000 if found[2] in "tT" else 1) if found else float("nan")
+
+
+def before_the_job(cluster: Cluster) -> str:
+    """How what a job reads from the net comes there before it starts."""
+    told = {"no": f"No: compute nodes of {cluster.title} do not reach the internet: {cluster.internet.beforehand}."}
+    return (
+        f"{told.get(cluster.internet.access, '')} What is large is loaded once, before the job, with "
+        f"`HF_HOME={cache_of(cluster)}/hf` as in the job; there `HF_HUB_OFFLINE=1` keeps the hub from being asked."
     )
 
 
@@ -236,14 +306,48 @@ def local_disk(cluster: Cluster, site: Site, situation: Situation) -> Document:
 
 def interactive(cluster: Cluster, site: Site, situation: Situation) -> Document:
     facts = site.interactive
+    line, over = fitted(cluster, facts.gpu, facts.limits, situation)
     return lay_out(
         site,
         facts.sources,
-        f"On {cluster.title}: `{facts.gpu}`" if is_command(facts.gpu) else f"On {cluster.title}: {facts.gpu}",
+        f"On {cluster.title}: `{line}`" if is_command(line) else f"On {cluster.title}: {line}",
+        over,
         label("Limits", facts.limits),
         label("Also", facts.also),
         *facts.errors,
     )
+
+
+def fitted(cluster: Cluster, line: str, limits: str, situation: Situation) -> tuple[str, str]:
+    """A site's line for interactive work with the time, account and GPUs that were said; a time above what there is
+    stays out, and is told."""
+    said = {one.kind: one for one in reversed(situation.mentions) if one.kind in ("Duration", "Account")}
+    request, over = situation.request, ""
+    if "Account" in said:
+        request = replace(request, account=str(said["Account"].value))
+    if request.account:
+        node = cluster.node_type(cluster.default_queue.node_types[0])
+        name = charged_to(request, cluster, node)[0]
+        line = ACCOUNT_THERE.sub(rf"\g<1>{name}", line, count=1)
+    if "Duration" in said:
+        seconds = float(said["Duration"].value)
+        named = named_queue(line.lower(), cluster)
+        hours = [float(one) for one in re.findall(r"(\d+) ?h(?:ours?)?\b", limits)]
+        most = walltime_seconds(named.max_walltime) if named and named.max_walltime else max(hours, default=0) * 3600
+        if most and seconds > most:
+            over = f"{said['Duration'].text} is more than the {most / 3600:g} h there are."
+        else:
+            form = asked_time(cluster.scheduler, seconds)
+            line = TIME_THERE.sub(rf"\g<1>{form}", line, count=1)
+    cards = [int(one.value) for one in situation.mentions if one.kind == "Quantity" and one.unit == "gpu"]
+    wanted = cards[0] if cards else int(ONE_GPU.search(situation.text) is not None)
+    command, opening, rest = line.partition("(")
+    there = GPUS_THERE.search(command)
+    most = max(kind.gpus.devices_per_node or 0 for kind in cluster.node_types)
+    if there and 0 < wanted <= most and "whole node" not in limits:
+        command = SHARE_OF_GPUS.sub(lambda one: f"{one[1]}{int(one[2]) * wanted // int(there[2])}", command)
+        command = GPUS_THERE.sub(rf"\g<1>{wanted}", command, count=1)
+    return command + opening + rest, over
 
 
 def jupyter(cluster: Cluster, site: Site, situation: Situation) -> Document:
@@ -264,6 +368,7 @@ def jupyter(cluster: Cluster, site: Site, situation: Situation) -> Document:
     return write_document(
         f"On {cluster.title}: {site.jupyter.how}",
         *site.jupyter.more,
+        AS_PROGRAM,
         "Inside a job of your own (where the site lets you ssh to its nodes):" if own else "",
         tunnel if own else None,
         cite(site.jupyter.sources[:MOST_PAGES], site.as_of),
@@ -370,14 +475,20 @@ def internet(cluster: Cluster, site: Site, situation: Situation) -> Document:
         "unknown": f"I do not know whether compute nodes of {cluster.title} reach the internet. Try it on one: "
         "`curl -sI https://huggingface.co | head -1`.",
     }[facts.access]
-    return write_document(says, proxy if facts.proxy else None, facts.note or "", cite(pages, cluster.as_of))
+    before = before_the_job(cluster) if DOWNLOADS.search(situation.text) and facts.access == "yes" else ""
+    return write_document(says, proxy if facts.proxy else None, before, facts.note or "", cite(pages, cluster.as_of))
 
 
 def charging(cluster: Cluster, site: Site, situation: Situation) -> Document:
     """The rule; for so many GPUs and hours what each queue takes, cheapest first."""
     told = site.queue_wait.charge if site.queue_wait else ""
     pages = site.queue_wait.sources if site.queue_wait else ()
-    return lay_out(site, pages, prices(cluster, situation.text), label(f"Charged on {cluster.title}", told))
+    ended = (
+        "A job is counted from its start to its end: what it leaves of its time limit, as when it is cancelled, is not "
+        "charged unless the rule says so; what it ran is."
+    )
+    asks = ended if ENDS_EARLY.search(situation.text) else ""
+    return lay_out(site, pages, asks, prices(cluster, situation.text), label(f"Charged on {cluster.title}", told))
 
 
 def prices(cluster: Cluster, text: str) -> str:
@@ -482,6 +593,7 @@ def start(cluster: Cluster, site: Site, situation: Situation) -> Document:
             ),
             (f"watch it: {site.watch.queue}; its output: {site.watch.output}", ""),
         ),
+        AS_PROGRAM if NOTEBOOK.search(situation.text) else "",
         cite([site.pages.get("start", ""), *site.login.sources], site.as_of),
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from graph.reading.utterance import Mention
 from knowledge.cluster import Cluster
 from knowledge.document import Document, Paragraph, Part, Source, Sources, Step, Steps
 from knowledge.types import JobRequest, Scheduler
@@ -22,7 +23,10 @@ WORDS_OF: dict[Scheduler, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """text: the clause that asks; cluster None: no machine was named; script: the file in hand; job: its number."""
+    """text: the clause that asks; cluster None: no machine was named; script: the file in hand; job: its number.
+
+    before: the question before; mentions: what the message names.
+    """
 
     text: str
     cluster: Cluster | None = None
@@ -30,6 +34,8 @@ class Situation:
     script: str = "job.sh"
     job: str = ANY_JOB
     scheduler: Scheduler | None = None
+    before: str = ""
+    mentions: tuple[Mention, ...] = ()
 
     @property
     def queueing(self) -> Scheduler | None:

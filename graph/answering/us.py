@@ -43,7 +43,9 @@ def tell_privacy(ask: Ask) -> Document:
     """What is kept and sent."""
     return write_document(
         "The conversation and what you paste are kept in the data folder of whoever runs me: your own computer on the "
-        "command line, the server in Slack; `ask --new` and /new begin afresh. Nothing goes to a language model "
+        "command line, the server in Slack; `ask --new` and /new begin afresh "
+        "and forget what was said; deleting that folder (`$XDG_DATA_HOME/maple-chat`) deletes all of it. "
+        "Nothing goes to a language model "
         "unless one "
         "was set up (`ask --show-prompt TEXT` prints what would be sent), and nothing is searched on the web without "
         "your "

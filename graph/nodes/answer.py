@@ -11,7 +11,8 @@ from langgraph.runtime import Runtime
 from graph.answering.abstaining import abstain, same_again
 from graph.answering.ask import Ask, is_of_resources
 from graph.answering.statements import remembered
-from graph.answering.us import can, decline
+from graph.answering.table import FACTS_FIRST
+from graph.answering.us import can, decline, is_declined
 from graph.changes import changes, diff
 from graph.context import Context
 from graph.conversation.gate import POLITE, surely_orders
@@ -50,7 +51,7 @@ from knowledge.types import (
 # Acts that are answered in words, and from which probability on a clause is one of them.
 ANSWERED = ("ask", "review", "plan")
 LIKELY = 0.35
-CERTAIN = 0.7
+CERTAIN, PLAIN = 0.7, 0.95
 FEW_WORDS = 6
 IS_SO = "The script has that already, so nothing changes. *show the script* prints it."
 STAYS_BY = "The script stays as it is, with {}: {}."
@@ -187,8 +188,9 @@ def is_so(state: State) -> bool:
     )
 
 
-def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State:
-    """The questions that came with the change, answered behind the script."""
+def also_answered(state: State, made: State, runtime: Runtime[Context], changed: bool = True) -> State:
+    """The questions that came with the change, answered behind the script; where nothing was changed, as behind a job's
+    state, those that are surely of life on the machine."""
     told_of = any(isinstance(part, Diagnosis) for part in state["said"])
     made_one = isinstance(state["outcome"], LaunchPlan | Refusal)
     for clause in asking(state):
@@ -196,10 +198,13 @@ def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State
             continue  # `PSC is down next week` beside an order is told, and asks nothing
         if told_of and (clause.act == "diagnose" or clause.topic.startswith("log.")):
             continue  # the diagnosis above is its answer
+        of_life = clause.topic.startswith("site.") and clause.topic not in FACTS_FIRST
+        if not changed and not (of_life and (clause.leads or clause.confidence >= PLAIN)):
+            continue
         get_ready(runtime)
         now = State(**{**state, **made})
         told = in_words(ask_of(now, runtime.context, clause.text, clause), runtime)
-        made["said"] = (*made["said"], *(told or (unknown(state, runtime.context, clause),)))
+        made["said"] = (*made["said"], *(told or (unknown(state, runtime.context, clause),) * changed))
     return made
 
 
@@ -218,7 +223,10 @@ def asking(state: State) -> tuple[Clause, ...]:
     asks = (one for one in clauses_of(state) if one.act in ANSWERED and one.share(*ANSWERED) >= CERTAIN)
     # `No GPUs.` beside a wish is part of it.
     found = tuple(one for one in asks if "?" in one.text or not read_request_edits(one.text, None).is_all)
-    asked = tuple(one for one in found if one.scope == "asked" or one.text.rstrip().endswith(("?", "\uff1f")))
+    asked = tuple(one for one in found if asks_by_form(one))
+    main = next((one for one in found if one.leads), None)
+    if asked and main and main not in asked:  # what leads is asked too, and a faint `what is the command?` is of it
+        asked = (main, *(one for one in asked if one.confidence >= CERTAIN and len(one.text.split()) > 3))
     if state.get("own") and surely_orders(state["words"]):
         return tuple(one for one in asked if not POLITE.search(one.text))  # not `it is for LUMI` beside an order
     utterance = state.get("utterance")
@@ -234,8 +242,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     text, failing = state["words"], state["way"] == "diagnose"
     if state["said"]:
         changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") in ("edit", "misuse")
-        changed = changed and len(clauses_of(state)) > 1
-        return also_answered(state, State(said=state["said"]), runtime) if changed else State()
+        several = len(clauses_of(state)) > 1
+        return also_answered(state, State(said=state["said"]), runtime, changed) if several else State()
     if speaks_of_log(state) and state.get("diagnosed") is None:
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if state["act"] == "help":
@@ -254,7 +262,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(step,), unhelped=tried)
     if is_outside(state) and not is_order(text):
         return State(said=(decline(text, runtime.context.cluster(request_of(state))),))
-    if act == "outside" and is_order(text):
+    if act == "outside" and (is_order(text) or state["utterance"].of_kind("JobId")):  # type: ignore[union-attr]
         return State(said=(Say(NO_ACTS),))
     if is_about_us(text) and not is_clear(state) and not topic(state).startswith(("machine.", "us.", "log.")):
         return State(said=(Say(can()),))
@@ -337,9 +345,10 @@ def leans_to_ask(state: State) -> bool:
 
 
 def is_outside(state: State) -> bool:
-    """Whether the words are plainly not of this field."""
+    """Whether the words are plainly not of this field; who names a job by its number speaks of it."""
     utterance = state.get("utterance")
-    return bool(utterance and utterance.main.act == "outside" and utterance.main.confidence >= CERTAIN)
+    outside = utterance is not None and utterance.main.act == "outside" and utterance.main.confidence >= CERTAIN
+    return outside and (is_declined(state["words"]) or not utterance.of_kind("JobId"))  # type: ignore[union-attr]
 
 
 def waits(failing: bool) -> AwaitLog | None:

@@ -22,7 +22,7 @@ WORD = re.compile(r"\$?[^\W\d_][\w'+]*(?:[.-]\w+)*")
 # What has no content of its own in a conversation, beside the words of no content in a page.
 WORDS_OF_TALK = """
 ask asking tell told though tho actually really maybe please pls thx thanks thank hello hola hallo ciao bonjour sorry
-right lol just what's it's that's i'm i'd i've don't doesn't can't isn't whats thats per each both two one else
+right lol done just what's it's that's i'm i'd i've don't doesn't can't isn't whats thats per each both two one else
 needed allowed supported available another way around about roughly approximately wants call
 says say said means even worth matter matters compared quite enough fine stuff thing things somewhere
 etwa ungefähr environ aproximadamente

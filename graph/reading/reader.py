@@ -30,6 +30,9 @@ from knowledge.meaning import meaning_model
 STOP = re.compile(
     # Blanks are taken from their first one on: a long row of them is looked at once.
     r"(?<!\s)\s+(?=\(?[1-9]\)\s)|(?<=[!?。\uff1f\uff01])\s*|(?<=[^\d\s][.;])\s+|(?<!\s)\s*\n\s*"
+    # `add fp16. would it help`, no number of a list
+    r"|(?<=\w\d[.;])\s+(?=(?:why|how|what|where|when|which|who|do|does|can|is"
+    r"|are|will|would|should|could)\b)"
     r"|(?:,\s*|(?<![\s,])\s+)(?=(?:(?:and|und|et|y|e|also|but|then|plus|oh|ah)(?:[ ,]+(?:by the way|btw|also|then))?"
     r"|by the way|btw|\u00fcbrigens|au fait)[ ,]+"
     r"(?:why|how|what|where|when|which|who|does|do|can|is|are|will|tell|explain|wie|was|warum|wo|pourquoi|comment|où|quel"
@@ -54,6 +57,10 @@ def split_clauses(text: str) -> list[tuple[int, int]]:
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     for stop in STOP.finditer(text):
+        if text[stop.end() + 1 : stop.end() + 2] == ")" and text.rfind("(", at, stop.end()) > text.rfind(
+            ")", at, stop.end()
+        ):
+            continue  # `(epoch 3)`
         if stop.start() > at:
             yield at, stop.start()
         at = max(at, stop.end())

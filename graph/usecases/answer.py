@@ -6,7 +6,15 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graph.answering.abstaining import OF_PLACES, chance_of_reading, is_accounted_for, is_sized, not_planned
+from graph.answering.abstaining import (
+    AT_LEAST,
+    OF_PLACES,
+    chance_of_reading,
+    is_accounted_for,
+    is_decided,
+    is_sized,
+    not_planned,
+)
 from graph.answering.ask import Ask
 from graph.answering.facts import compare_queues
 from graph.answering.grounds import SURE as NEAR
@@ -19,15 +27,14 @@ from graph.answering.techniques import tell_technique
 from graph.answering.telling import answer_text
 from graph.context import Context
 from graph.extraction.sentences.intents import is_question
-from graph.reading.coverage import left_over, values_left
+from graph.reading.coverage import content_words, left_over, values_left
 from graph.reading.scope import denials
 from graph.reading.utterance import Mention
 from knowledge.document import Document, Paragraph, Steps
 from knowledge.general_facts import topic_texts
 
 EXAMPLE = "on Perlmutter"
-# Below it the reading of a topic is a guess: it is told only where it accounts for all words.
-SURE, CLEAR = 0.45, 0.7
+CLEAR = 0.7  # of a topic
 # What is known of the very thing that was spoken of goes before the answer of a topic from PLAIN on; all else that was
 # said only where the topic itself is DOUBTED.
 BEHIND, PLAIN, DOUBTED = "behind", 0.6, 0.5
@@ -189,8 +196,12 @@ def held(told: str) -> set[str]:
     return names | {part for one in names for part in one.split("_")}
 
 
-def is_term(ask: Ask, told: str) -> bool:
-    """Whether what is told explains the very name that was asked for."""
+def has_the_words(ask: Ask, told: str) -> bool:
+    """Whether what is told explains the very name that was asked for, or speaks of all that a question names."""
+    if ask.topic.startswith(OF_PLACES) and ask.topic == ask.clause.asked:
+        words = set(content_words(ask.utterance, ask.clause))
+        left = words & set(left_over(ask.utterance, ask.clause, ask.clause.label, told))
+        return ask.clause.scope == "asked" and bool(words) and not left and is_accounted_for(ask, told)
     return ask.topic == "concept" and is_accounted_for(ask, told)
 
 
@@ -212,7 +223,12 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
-    if ask.report and ask.clause.confidence >= SURE and not any(denials(ask.text)) and (failed := of_this_failure(ask)):
+    if (
+        ask.report
+        and ask.clause.confidence >= AT_LEAST
+        and not any(denials(ask.text))
+        and (failed := of_this_failure(ask))
+    ):
         return Answered(failed, certain=True)
     common = None if ask.clause.by_rule else common_grounds(ask, context)  # its own numbers before what holds for all
     if common:
@@ -220,14 +236,16 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     if ask.report and IS_IT.match(ask.text) and not ask.topic.startswith("log.") and not in_words_of(ask):
         return of_the_failure(ask)
     told = by_topic(ask)
-    sure = told is not None and (ask.clause.confidence >= SURE or sets_apart(ask) or is_term(ask, plain_text(told)))
+    # A topic that is a guess is told only where it accounts for all words.
+    decided = is_decided(ask.clause)
+    sure = told is not None and (decided or sets_apart(ask) or has_the_words(ask, plain_text(told)))
     if told and sure and ask.topic not in FACTS_FIRST:
         return Answered(told)
     part = None if sure else of_the_script(ask)
     if part and part.parts:
         return Answered(part)
     found = grounds(ask, context)
-    if found.fact and (ask.clause.confidence >= SURE or is_accounted_for(ask, found.fact.text)):
+    if found.fact and (decided or is_accounted_for(ask, found.fact.text)):
         return from_grounds(found)
     if told and sure:
         return Answered(told)

@@ -105,3 +105,11 @@ def test_a_model_is_read_as_it_was_stored(tmp_path: Path) -> None:
     assert told == pytest.approx([0.5 + 1 / 3**0.5, 0.0, -0.5 + (0.5 - 1.27) / 3**0.5], abs=0.01)
     assert [label for label, _ in model.probabilities(["word=größe"])] == ["ask", "chat", "write"]
     assert sum(share for _, share in model.probabilities([])) == pytest.approx(1)
+
+
+def test_a_clause_ends_at_a_stop_behind_a_name_with_a_digit_and_not_inside_brackets() -> None:
+    def clauses(words: str) -> list[str]:
+        return [one.text for one in read_utterance(words, ThreadView()).clauses]
+
+    assert clauses("add --precision fp16. would it be faster") == ["add --precision fp16.", "would it be faster"]
+    assert clauses("it died (epoch 3) and i did --mem=60g") == ["it died (epoch 3) and i did --mem=60g"]
