@@ -58,6 +58,7 @@ KEPT = re.compile(
 KEEPING = ("project", "community", "work", "group", "project_work", "store", "workspace", "scratch")
 ROOM = re.compile(r"(?i)(\d[\d,]*)\s*([gt])i?b\b")
 NOTEBOOK = re.compile(r"(?i)\b(?:notebooks?|ipynb)\b")
+OF_THE_HUB = re.compile(r"(?i)\b(?:hf|hugging ?face\w*|pip)\b")
 DOWNLOADS = re.compile(r"(?i)\b(?:hf|hugging ?face\w*|weights?|models?|download\w*|pip|wandb)\b")
 AS_PROGRAM = "A notebook runs in a job as a program: `jupyter nbconvert --to script NAME.ipynb` makes NAME.py of it."
 # Values of a line for interactive work that a person may have said.
@@ -233,7 +234,7 @@ def login(cluster: Cluster, site: Site, situation: Situation) -> Document:
 def transfer(cluster: Cluster, site: Site, situation: Situation) -> Document:
     small, large = label("A few files", site.transfer.small), label("Much data", site.transfer.large)
     order = (large, small) if LARGE.search(situation.text) else (small, large)
-    first = before_the_job(cluster) if DOWNLOADS.search(situation.text) else ""
+    first = before_the_job(cluster) if OF_THE_HUB.search(situation.text) else ""
     return lay_out(site, site.transfer.sources, first, *order, *site.transfer.more)
 
 
@@ -284,7 +285,7 @@ def gigabytes(text: str) -> float:
 
 def before_the_job(cluster: Cluster) -> str:
     """How what a job reads from the net comes there before it starts."""
-    told = {"no": f"No: compute nodes of {cluster.title} do not reach the internet: {cluster.internet.beforehand}."}
+    told = {"no": f"Compute nodes of {cluster.title} do not reach the internet: {cluster.internet.beforehand}."}
     return (
         f"{told.get(cluster.internet.access, '')} What is large is loaded once, before the job, with "
         f"`HF_HOME={cache_of(cluster)}/hf` as in the job; there `HF_HUB_OFFLINE=1` keeps the hub from being asked."
