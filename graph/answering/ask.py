@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from graph.answering.situation import ANY_JOB, Situation, named_scheduler
@@ -10,6 +11,11 @@ from knowledge.cluster import Cluster
 from knowledge.resource_question import ResourceQuestion
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.types import Diagnosis, JobRequest, LaunchBundle, LaunchPlan, Paste, ToldStatement
+
+# What is done with a job that waits; who pasted a running one beside it does not mean that one.
+OF_ONE_THAT_WAITS = ("job.cancel", "job.change", "job.hold", "job.start", "job.priority", "job.dependency")
+# `i saved it as birds.sh`
+JOB_FILE = re.compile(r"(?<![\w/.-])[\w.-]*\w\.(?:sh|bash|sbatch|slurm|sbat|pbs|lsf|job)\b(?![\w/.-]*\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +63,19 @@ class Ask:
         """The same for answers about daily life."""
         printed = scheduler_output(self.output) if self.output else []
         seen = [job.id for output in printed for job in output.jobs if job.id]
+        waits = [job.id for output in printed for job in output.jobs if job.id and job.phase == "waiting"]
+        seen = waits if len(waits) == 1 and self.topic in OF_ONE_THAT_WAITS else seen
         said = [str(mention.value) for mention in self.utterance.mentions if mention.kind == "JobId"]
         job = (said or (seen if len(seen) == 1 else []) or [ANY_JOB])[0]
+        called = JOB_FILE.search(self.utterance.text)
         name = self.script.name if self.script else self.bundle.name if self.bundle else "job.sh"
+        name = called[0] if called else name
         told = named_scheduler(self.text, self.script.text if self.script else "")
         scheduler = told or next((output.scheduler for output in printed), None)
+        by_hand = self.last_topic in ("site.interactive", "site.jupyter") and self.script is None
+        mentions = self.utterance.mentions
         return Situation(
-            self.text, self.machine, self.request, name, job, scheduler, self.before, self.utterance.mentions
+            self.text, self.machine, self.request, name, job, scheduler, self.before, mentions, by_hand=by_hand
         )
 
 

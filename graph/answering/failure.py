@@ -9,11 +9,23 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
 from graph.answering.in_hand import in_hand
-from graph.answering.log import OF_THE_NODE, PASSING, UNDECIDED, quote, send, tell_cause, tell_retry
+from graph.answering.log import (
+    OF_THE_NODE,
+    PASSING,
+    UNDECIDED,
+    after_failure,
+    means,
+    quote,
+    rows,
+    send,
+    tell_cause,
+    tell_retry,
+)  # fmt: skip
 from graph.answering.method import choose_strategy
 from graph.answering.model_size import billions_of
 from graph.answering.resources import _larger, queue_words
@@ -48,6 +60,7 @@ OF_THE_CARD = re.compile(r"(?i)\b(?:would|will|does|could|about)\s+(?:the\s+)?$"
 ELSEWHERE = re.compile(r"(?i)\b(?:other|another|old|previous|last (?:time|week|month|year)|before|used to|colleague)\b")
 HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
 SLACK = 1.15
+ALLOCATOR = "expandable_segments"
 GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
 DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": "#BSUB -W {}", "flux": "# flux: -t {}"}
 LAUNCHING = re.compile(
@@ -72,6 +85,10 @@ OWN_TO_CHANGE = (
     ("comm-", "in how the processes find each other or in one rank that died first; rarely in the node"),
     ("fw-", "in the program or its framework's settings"),
     ("user-", "in the program or its arguments"),
+    (
+        "gpu-not-visible",
+        "in how many GPUs the job asked for and how many processes it started on them; seldom in the node",
+    ),
     ("gpu-", "in what was built or started, not in the node"),
 )
 
@@ -112,8 +129,21 @@ def by_failure(ask: Ask) -> Document | None:
     if report is None or report.cause in UNDECIDED or is_other(ask):
         return None
     teller = TELLERS.get(ask.topic, helps if ask.topic.startswith(OF_WORK) and THOUGHT_OF.search(ask.text) else None)
+    if ask.topic == "log.cause" and means("claim", ask.utterance.text):
+        return fault(ask, report) if means("machine", ask.utterance.text) else denied(ask, report)
     told = on_card(ask, report) or (teller(ask, report) if teller else None)
     return told if told and told.parts else None
+
+
+def denied(ask: Ask, report: Diagnosis) -> Document | None:
+    """That it is not what the words claim, where the cause is known to lie elsewhere; None where it may."""
+    verdict, _, why = would_help(report.cause, ask.utterance.text).partition(": ")
+    if verdict not in ("No", "Hardly"):
+        return None
+    return write_document(
+        f"{'Right' if means('denies', ask.utterance.text) else 'No'}: {why}",
+        f"What helps: {report.fix[0]}" if report.fix else "",
+    )
 
 
 def after_words(ask: Ask) -> Document | None:
@@ -175,6 +205,10 @@ def need_time(ask: Ask, report: Diagnosis) -> Document | None:
     if report.cause != "sched-time-limit":
         return None
     run = run_facts(ask, report)
+    if pace := pace_of(ask):
+        done, every, hours = pace
+        told = f"By the log an epoch took {hours:.2f} h, and {done} of {every} were done:"
+        return time_for(ask, told, every * hours, (every - done) * hours)
     if run.share is None:
         more = f" It had {run.hours:g} h." if run.hours else ""
         return write_document(
@@ -186,7 +220,28 @@ def need_time(ask: Ask, report: Diagnosis) -> Document | None:
             f"{far}: all of it takes {1 / run.share:.1f} times the limit that it had, the rest from a checkpoint "
             f"{1 / run.share - 1:.1f} times. What was the limit? As in *limit was 12 h*; then I say what to write."
         )
-    whole, rest = run.hours / run.share, run.hours / run.share - run.hours
+    whole = run.hours / run.share
+    return time_for(ask, f"{far} in {run.hours:g} h:", whole, whole - run.hours)
+
+
+def pace_of(ask: Ask) -> tuple[int, int, float] | None:
+    """Epochs that the log tells to be done, of how many, and the hours of one: as printed, else between their lines."""
+    told = [row for log in ask.logs for row in rows(log)]
+    ended = [(one, means("clock", row)) for row in told if (one := means("epoch-done", row))]
+    if not ended:
+        return None
+    first, last = int(ended[0][0]["n"]), ended[-1][0]
+    every = last["of"] or next((one[1] or one[2] for row in told if (one := means("epochs", row))), "0")
+    hours = float(last["took"]) * HOURS.get(last["unit"][0].lower(), 1 / 3600) if last["took"] else 0.0
+    clocks = [sum(int(n) * s for n, s in zip(at.groups(), (3600, 60, 1), strict=True)) for _, at in ended if at]
+    if not hours and len(clocks) == len(ended) and int(last["n"]) > first:
+        hours = sum((b - a) % 86400 for a, b in pairwise(clocks)) / 3600 / (int(last["n"]) - first)
+    done = int(last["n"]) + (first == 0)
+    return (done, int(every), hours) if hours and 0 < done <= int(every) else None
+
+
+def time_for(ask: Ask, told: str, whole: float, rest: float) -> Document:
+    """The line to write for all of it and for the rest, with the queues that take it."""
     hand = in_hand(ask)
     machine = (hand.cluster if hand else None) or ask.machine
     line = DIRECTIVE[(hand.record.scheduler if hand else None) or (machine.scheduler if machine else "slurm")]
@@ -194,7 +249,7 @@ def need_time(ask: Ask, report: Diagnosis) -> Document | None:
     queues = queue_words(machine, machine.default_queue.node_types[0], nodes, padded(whole)) if machine else ""
     where = f" (line {hand.script.active['time'].line})" if hand and "time" in hand.script.active else ""
     return write_document(
-        f"{far} in {run.hours:g} h: all of it takes about {whole:.1f} h, the rest about {rest:.1f} h.",
+        f"{told} all of it takes about {whole:.1f} h, the rest about {rest:.1f} h.",
         list_steps(
             (f"from the newest checkpoint, with some room{where}", line.format(as_clock(padded(rest)))),
             ("started over", line.format(as_clock(padded(whole)))),
@@ -241,6 +296,11 @@ def gib(text: str) -> float | None:
 def helps(ask: Ask, report: Diagnosis) -> Document | None:
     """Yes or no to what is thought of, and where it is no what helps instead."""
     says = would_help(report.cause, ask.text)
+    numbers = next((one for one in report.fix if one.startswith(BY_NUMBERS) and ALLOCATOR in one), "")
+    if says and numbers and ALLOCATOR in says:
+        return write_document(
+            f"Perhaps. {numbers} It makes no memory, so a surer step beside it is wise.", first(report)
+        )
     if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
         sized = choose_strategy(ask) if billions_of(ask) else None
         return write_document(says, *(sized.parts if sized else ()))
@@ -315,8 +375,9 @@ def where(ask: Ask, report: Diagnosis) -> Document | None:
     if hand is None:
         place = "In the job script, above the line that starts the program (srun, mpiexec, torchrun)."
         file = next((one for one in report.evidence if re.search(r'File "[^"]+", line \d+', one.text)), None)
-        shown = quote(file) if file else None
-        return write_document(place if not file else "In the program, where it failed:", shown, paste_script())
+        if file and report.cause != "gpu-oom":  # memory runs out somewhere; what saves it is set elsewhere
+            return write_document("In the program, where it failed:", quote(file), first(report))
+        return write_document(after_failure()["in-program"] if report.cause == "gpu-oom" else place, paste_script())
     from graph.usecases.mend_script import mend_script
 
     try:
@@ -387,7 +448,7 @@ def how(ask: Ask, report: Diagnosis) -> Document | None:
 
 def fault(ask: Ask, report: Diagnosis) -> Document | None:
     """Whether it was the person's job, the machine, or another thing that is named."""
-    named = stems(ask.text) - BLAMED
+    named = stems(" ".join(re.findall(after_failure()["words"]["suspect"], ask.text))) - BLAMED
     if named and not named & stems(" ".join((report.says, *report.fix, *(one.text for one in report.evidence)))):
         return write_document(f"{NO_WORD} {as_sentence(report.says)}", send(report) or "")
     if report.cause in PASSING and report.cause != "sched-cancelled":
@@ -430,5 +491,5 @@ TELLERS: dict[str, Teller] = {
     "method.scaling": helps,
     "script.whatif": helps,
     "job.runtime": need_time,
-    "job.resubmit": lambda ask, report: tell_retry(ask),
+    "job.resubmit": lambda ask, report: None if means("how-to", ask.text) else tell_retry(ask),
 }

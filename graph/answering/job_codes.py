@@ -85,7 +85,7 @@ def explain_state(ask: Ask) -> Document | None:
         job = next(filter(None, taken.groups()))
         see = {"slurm": f"squeue -j {job}", "pbs": f"qstat {job}", "lsf": f"bjobs {job}", "flux": "flux jobs"}[queueing]
         return write_document(
-            f"Yes: the scheduler took it as job {job}. It waits now, or runs already.",
+            f"The scheduler took it as job {job}. It waits now, or runs already.",
             list_steps(("which of the two, and for what it waits", see)),
             f"What it prints goes to a file, by default `slurm-{job}.out` in the folder of the submission."
             if queueing == "slurm"

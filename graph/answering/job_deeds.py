@@ -54,6 +54,8 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
         return write_document(own, cite(pages, date(site)))
     if name == "change" and any(command and not told for (_, command), (_, told) in zip(deed.steps, ways, strict=True)):
         return write_document(UNCHANGED, cite(pages, date(site)))
+    if name == "detached" and (situation.by_hand or BY_HAND.search(situation.text)):
+        return write_document(ENDS_WITH_IT, fill(deed.note, situation), fill(deed.says, situation))
     own = "" if name == "cancel" and not ends_many(situation.text) and ENDS_ALL.search(own) else own
     return write_document(
         answer_first(name, f"{situation.text} {situation.before}"),
@@ -72,7 +74,9 @@ OPTIONS_WIN = (
     "Options on the command line win over the script's own lines: queue, nodes and time go between the command and the "
     "file's name, and the same script runs without editing. Counts that its launch line spells out do not follow."
 )
-INTERACTIVE = re.compile(r"(?i)\b(?:interacti\w*|interaktiv\w*|salloc|idev|qsub -i|flux alloc|that gpu|session)\b")
+# What runs in a terminal, and what is said of it first where the talk is of that.
+BY_HAND = re.compile(r"(?i)\b(?:salloc|srun|qsub -I|bsub -I\w*|flux alloc|idev|interact\w*|interakt\w*|login node)\b")
+ENDS_WITH_IT = "An interactive session normally ends with the connection, and what runs in it ends too."
 MANY = re.compile(r"(?i)\b(?:all|every\w*|jobs|both|several|those|these|which|waiting|pending|queued)\b")
 SPARES = re.compile(r"(?i)\b(?:but|except\w*|other than|apart from|besides?|not)\b")
 # What ends more than one job, in a site's own words.
@@ -101,8 +105,6 @@ def answer_first(name: str, text: str) -> str:
         return "No: a cancelled job is gone; submit its script again. What it had written stays, checkpoints too."
     if name == "submit" and UNEDITED.search(text):
         return OPTIONS_WIN
-    if name == "detached" and INTERACTIVE.search(text):
-        return "No, an interactive one does not: it ends with its terminal (tmux or screen keep that). A batch job:"
     return estimate(text) if name == "runtime" else ""
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from io import TextIOWrapper
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
@@ -13,6 +16,7 @@ from graph.answering.situation import write_document
 from graph.answering.terms import find_terms
 from graph.debugging.log import printable
 from graph.planning.queues import plural
+from knowledge.data_file import read_data
 from knowledge.document import Document, Quote
 from knowledge.errors import InputError
 from knowledge.glossary import glossary
@@ -33,7 +37,7 @@ PERHAPS = (
     *("comm-port-in-use", "env-no-internet", "comm-mpi-init"),
 )
 # Causes for which the node itself may be at fault.
-OF_THE_NODE = ("gpu-hardware", "sched-node-failure", "env-driver", "comm-nccl-system", "gpu-not-visible")
+OF_THE_NODE = ("gpu-hardware", "sched-node-failure", "env-driver", "comm-nccl-system")
 HOST = re.compile(
     r"(?<![\w.-])(?:nid\d{4,6}|x\d{4}c\d+s\d+b\d+n\d+|[a-z]{2,12}-?\d{2,5}(?:-\d+)?|c\d{3}-\d{3})(?=[\s:,\]\)]|$)"
 )
@@ -47,6 +51,18 @@ MOST_LINES = 2_000_000
 # Characters: a longer line goes on as the next.
 LONGEST_LINE = 8_000_000
 MOST_RANKS = 8
+
+
+@cache
+def after_failure() -> Mapping[str, Any]:
+    """The words that are asked in after a diagnosis, and what is said then. Raises FactsError on a wrong file."""
+    found: Mapping[str, Any] = read_data(Path(__file__).with_name("after_failure.yaml"))
+    return found
+
+
+def means(name: str, text: str) -> re.Match[str] | None:
+    """The words of that name in a text."""
+    return re.search(after_failure()["words"][name], text)
 
 
 def tell_cause(ask: Ask) -> Document | None:
@@ -81,6 +97,8 @@ def tell_proof(ask: Ask) -> Document | None:
     others = [f"Not {title(one.cause)}: {as_sentence(one.why_not)}" for one in report.considered[:2]]
     opening = f"By {plural(len(report.evidence), 'line')} of the log; I am {sure} ({report.confidence:.0%})."
     doubt = send(report) if report.confidence < 0.7 else ""
+    other = after_failure()["would-show"].get(report.cause)
+    others = [other["says"], *others] if other and re.search(other["words"], ask.text) else others
     return write_document(opening, *(quote(one) for one in report.evidence[:3]), *others, doubt)
 
 

@@ -14,7 +14,8 @@ from knowledge.types import JobRequest, Scheduler
 ANY_JOB = "JOBID"
 # Words that only one scheduler has.
 WORDS_OF: dict[Scheduler, str] = {
-    "slurm": r"slurm\w*|s(?:batch|run|queue|cancel|acct|control|info|alloc|prio|share|bcast|attach)",
+    "slurm": r"slurm\w*|submitted batch job|"
+    r"s(?:batch|run|queue|cancel|acct|control|info|alloc|prio|share|bcast|attach)",
     "pbs": r"pbs\w*|torque|q(?:sub|stat|del|hold|rls|alter|select|rerun)",
     "lsf": r"lsf|b(?:sub|jobs|kill|hist|peek|stop|resume|queues|mod)|jsrun",
     "flux": r"flux(?: (?:batch|jobs|submit|cancel|run|alloc|proxy))?",
@@ -23,10 +24,8 @@ WORDS_OF: dict[Scheduler, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """text: the clause that asks; cluster None: no machine was named; script: the file in hand; job: its number.
-
-    before: the question before; mentions: what the message names.
-    """
+    """text: the clause that asks; cluster None: no machine was named; script: the file in hand; job: its number;
+    before: the question before; mentions: what the message names; by_hand: the talk is of an interactive session."""
 
     text: str
     cluster: Cluster | None = None
@@ -36,6 +35,7 @@ class Situation:
     scheduler: Scheduler | None = None
     before: str = ""
     mentions: tuple[Mention, ...] = ()
+    by_hand: bool = False
 
     @property
     def queueing(self) -> Scheduler | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from graph.answering.log import after_failure, means
+from graph.debugging.memory_sum import ALLOCATOR
 from graph.state import State
 from knowledge.types import BY_NUMBERS, Diagnosis, Say
 from knowledge.wording import stems
@@ -19,9 +21,10 @@ UNHELPED = re.compile(
     re.I,
 )
 # Words of any failure: a step that has them too was not named by them.
-GENERAL = stems("same error errors message problem issue log job node nodes gpu rank again fail failed hang crash")
+GENERAL = stems(
+    "same error errors message problem issue log job node nodes gpu rank again fail failed hang crash enough alone"
+)
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`")
-# A sum among the steps, which nobody can try.
 NEXT = "So that was not it, or not all: *{}*. Next: {}"
 THEN = "So that was not it. Next: {}"
 ALSO = "The log also speaks of {} (line {}: `{}`), which I put second because {}."
@@ -37,14 +40,23 @@ def is_unhelped(text: str, state: State) -> bool:
     return state.get("diagnosed") is not None and len(text) <= LONGEST and UNHELPED.search(text) is not None
 
 
-def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str) -> tuple[Say, tuple[str, ...]]:
-    """What to say next, and the steps tried by now."""
-    left = [step for step in diagnosis.fix if step not in tried and not step.startswith(BY_NUMBERS)]
+def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str, before: str = "") -> tuple[Say, tuple[str, ...]]:
+    """What to say next, and the steps tried by now. before: the question before, whose `it` may be meant."""
+    left = [step for step in diagnosis.fix if step not in tried and not is_sum(step)]
     elsewhere = NAME.search(text) is not None
-    now = named(text, left) or ([] if elsewhere else left[:1])
+    if diagnosis.cause == "gpu-oom" and means("less", text):
+        text = f"{text} batch"
+    first = [step for step in left if not is_numbers(step)][:1]
+    meant = before if means("did", text) else ""
+    now = named(text, left) or named(meant, left) or ([] if elsewhere else first)
     tried = (*tried, *now)
+    words = stems(f"{text} {meant}")
+    halves = [half for step in now if not is_numbers(step) for half in step.rstrip(".").split(", or ")]
     left = [step for step in left if step not in now]
-    parts = []
+    if named(text, now) and (other := [half for half in halves if not words & stems(half)]) != halves:
+        left = [*(f"{half[:1].upper()}{half[1:]}." for half in other), *left]
+    further = after_failure()["further"] if means("further", text) else ""
+    parts = [f"{further} {after_failure()['grew'].get(diagnosis.cause, '')}".strip()] if further else []
     if left:
         parts.append(NEXT.format(now[0].rstrip("."), left[0]) if now else THEN.format(left[0]))
     else:
@@ -55,14 +67,23 @@ def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str) -> tuple[Say,
             if other.evidence
         ]
         parts += [f"Then I need more: {'; '.join(diagnosis.send_next)}."] if diagnosis.send_next else []
-    if diagnosis.evidence:
+    if diagnosis.evidence and not further:
         parts.append(LOG.format(diagnosis.evidence[0].text[:200]))
     return Say("\n\n".join(parts)), tried
+
+
+def is_numbers(step: str) -> bool:
+    return step.startswith(BY_NUMBERS)
+
+
+def is_sum(step: str) -> bool:
+    """Whether a step is a sum, which nobody can try."""
+    return is_numbers(step) and ALLOCATOR not in step
 
 
 def named(text: str, steps: list[str]) -> list[str]:
     """The steps that the message says were tried: by a variable, or by a word that no other step has."""
     words, names = stems(text) - GENERAL, set(NAME.findall(text))
-    bags = [stems(step) for step in steps]
+    bags = [stems(re.sub(r"[=_]", " ", step)) for step in steps]
     own = [bag.difference(*(other for other in bags if other is not bag)) for bag in bags]
     return [step for step, bag in zip(steps, own, strict=True) if names & set(NAME.findall(step)) or words & bag]

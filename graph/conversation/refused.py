@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from graph.answering.situation import write_document
@@ -10,7 +11,7 @@ from graph.conversation.turn import RATHER, TurnContext, orders_as_whole
 from graph.reading.utterance import Clause, Utterance
 from graph.state import State
 from knowledge.job_parts import ArgumentEdit
-from knowledge.types import JobRequest, Say, Variable
+from knowledge.types import JobRequest, Said, Say, Variable
 
 # From this probability of misuse on a message is refused; from the lower one where its words are on the list too.
 LIKELY, POSSIBLE = 0.5, 0.25
@@ -39,10 +40,12 @@ LEFT_OUT = (
     "I left the key behind `{name}` out of the script: let the program read it from the environment or from a file."
 )
 JUST_TYPED = (
-    "That looks like a key or a password: I do not use it, and it is safest revoked now. Say *HF_TOKEN from a"
-    " file* (or "
-    "the variable that your program reads), and the job reads it from a file that you alone can read."
+    "That looks like a key or a password: I do not use it and log in nowhere; change or revoke it now, as it stands in "
+    "this chat. A job reads a key from a file that you alone can read: say *HF_TOKEN from a file* (or its variable)."
 )
+OF_A_KEY = tuple(one[:12] for one in (KEPT, LEFT_OUT, JUST_TYPED))
+# Where a part of a message ends, and how many bytes beside a key are a matter of their own.
+PART, ENOUGH_BESIDE = re.compile(r"[.,;!?\n\u3002\uff0c\uff1b\uff01\uff1f]+|\b(?:and|und|et|y)\b"), 20
 
 
 def by_misuse(turn: TurnContext) -> State | None:
@@ -75,18 +78,29 @@ def by_misuse(turn: TurnContext) -> State | None:
 
 def by_key(turn: TurnContext) -> State | None:
     """A key that is typed alone, for a script: it reads the key from a file; without one it is only warned of."""
-    words = turn.words
+    words, warned = turn.words, warn_of_key(turn.words)
+    if not warned or len(words.split()) > MOST_WORDS:
+        return None
     from knowledge.masking_table import HIDDEN
 
-    if HIDDEN not in words or GIVEN.search(words) or len(words.split()) > MOST_WORDS:
-        return None
     name = next((name for pattern, name in SERVICES if re.search(pattern, words, re.I)), "")
     if not name or turn.state.get("bundle") is None or turn.state.get("own"):
-        return State(said=(Say(JUST_TYPED),))
+        came = turn.message
+        beside = "".join(part for part in PART.split(words) if HIDDEN not in part)
+        more = came.scripts or came.logs or came.outputs or len(beside.encode()) >= ENOUGH_BESIDE
+        return None if more else State(said=warned)
     kept = tuple(one for one in turn.request.variables if one.name != name)
     request, said = without_keys(replace(turn.request, variables=(*kept, Variable(name, HIDDEN))))
     utterance = Utterance(words, (), (Clause(0, len(words), words, "edit"),))
     return State(way="write", request=request, said=said, act="edit", utterance=utterance)
+
+
+def warn_of_key(words: str, said: Sequence[Said] = ()) -> tuple[Say, ...]:
+    """What is said of a key or password that was typed; nothing where that is said already."""
+    from knowledge.masking_table import HIDDEN
+
+    told = any(isinstance(one, Say) and one.text.startswith(OF_A_KEY) for one in said)
+    return () if told or HIDDEN not in words or GIVEN.search(words) else (Say(JUST_TYPED),)
 
 
 def without_keys(request: JobRequest) -> tuple[JobRequest, tuple[Say, ...]]:

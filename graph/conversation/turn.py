@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graph.context import Context
@@ -42,6 +43,13 @@ class TurnContext:
     def printed_on(self) -> tuple[str | None, bool]:
         """The machine that the message's logs and outputs show, and whether by its paths or hosts, which prove it."""
         return machine_shown(one.text for one in (*self.message.logs, *self.message.outputs))
+
+    @property
+    def machines(self) -> Sequence[str]:
+        """The machines named, once each; last those on which the same ran well."""
+        told = self.utterance.of_kind("Machine")
+        last = {one.start for one in told if RAN_ON.search(self.utterance.text[max(0, one.start - 40) : one.start])}
+        return tuple(dict.fromkeys(str(one.value) for one in sorted(told, key=lambda one: one.start in last)))
 
     @property
     def act(self) -> str:
@@ -122,6 +130,11 @@ class TurnContext:
         return self.state.get("own") or (Paste(bundle.name, bundle.script) if bundle else None)
 
 
+# `the exact same script runs on perlmutter`: what stands before the name of a machine that is not this one.
+RAN_ON = re.compile(
+    r"(?i)\b(?:r[ua]ns?|works?|worked|fine|ok|läuft|lief|geht|ging|tourne|marche|funciona\w*|corre)\b[^.!?;\n]{0,20}"
+    r"\b(?:on|at|in|auf|sur|en|su)\s*$|\b(?:from|von)\s*$"
+)
 # `train.py --lr 3` in back quotes is what stands in them; behind a sign of equality they run a command.
 QUOTED_CODE = re.compile(r"(?<![`=\w])`([^`\n]{1,300})`(?!`)")
 

@@ -10,6 +10,7 @@ from graph.debugging.refusals import Step, facts_of_refusal, is_of_count, is_of_
 from graph.debugging.settings import NAMES, holds, settings_of_machine, settings_told, steps_of
 from knowledge.cluster import Cluster, EnvironmentFact, Queue
 from knowledge.signatures.loader import library
+from knowledge.site import site_of
 from knowledge.types import Diagnosis
 from templates.quoting import shell_word
 
@@ -28,6 +29,8 @@ def for_cluster(diagnosis: Diagnosis, cluster: Cluster) -> Diagnosis:
     cause, here = library().causes[diagnosis.cause], settings_told(diagnosis) | settings_of_machine(cluster)
     refused = facts_of_refusal(diagnosis, cluster)
     known = FACTS[diagnosis.cause](cluster) if diagnosis.cause in FACTS and not is_of_count(diagnosis) else []
+    if diagnosis.cause == "env-disk" and not any(FULL.search(one.text) for one in diagnosis.evidence):
+        known = []  # a file system that fails lacks no space
     # What is missing is told first; of what is wrong the cause's own facts come before all that names the option too.
     facts = [*refused, *known] if is_of_gap(diagnosis) else [*known, *refused]
     facts += _forbidden(diagnosis, cluster) + _gotchas(diagnosis, cluster)
@@ -132,6 +135,17 @@ def _devices(cluster: Cluster) -> list[Step]:
     )
 
 
+def _quota(cluster: Cluster) -> list[Step]:
+    """How much space there is by kind, and what shows what is used of it."""
+    site = site_of(cluster.id)
+    if site is None or not site.quota.limits:
+        return []
+    limits = "; ".join(f"{name} {most.partition(';')[0]}" for name, most in site.quota.limits.items())
+    command = site.quota.command.partition(";")[0].partition(" (")[0].strip()
+    shows = f" `{command}` shows what is used." if command else ""
+    return [(f"Space on {cluster.title}: {limits}.{shows}", next(iter(site.quota.sources), None))]
+
+
 def _backend(cluster: Cluster) -> list[Step]:
     backends = " or ".join(sorted({COLLECTIVES[node.gpus.backend] for node in cluster.node_types}))
     return [(f"The backend of torch.distributed for the GPUs of {cluster.title} is {backends}.", None)]
@@ -156,8 +170,10 @@ def _gotchas(diagnosis: Diagnosis, cluster: Cluster) -> list[Step]:
     return [with_page(text) for text in told]
 
 
-# A collective that hung after good steps is seldom the network's doing: who stayed away is asked first.
-GENERAL_FIRST = ("comm-collective-timeout",)
+FULL = re.compile(r"(?i)quota|space|full\b|Errno (?:28|122)")
+# A collective that hung after good steps is seldom the network's doing: who stayed away is asked first. Numbers that
+# disagree are made equal before a rendezvous matters.
+GENERAL_FIRST = ("comm-collective-timeout", "comm-world-size", "env-disk")
 HUNG = ("time out in NCCL", "FI_ variables unset")
 # Words by which a machine's gotchas are known to be about a cause.
 GOTCHAS = {
@@ -172,6 +188,7 @@ GOTCHAS = {
 }
 FACTS: dict[str, Callable[[Cluster], list[Step]]] = {
     "sched-bad-queue": _queues,
+    "env-disk": _quota,
     "env-driver": _software,
     "sched-over-limit": _queues,
     "sched-time-limit": _queues,

@@ -16,7 +16,7 @@ from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.shortfall import OutOfMemory, RemedyOutcome, fixed_gib, weigh
 from graph.reading.training_words import find_training_words
 from knowledge.errors import InputError
-from knowledge.types import BY_NUMBERS, Diagnosis
+from knowledge.types import BY_NUMBERS, Diagnosis, JobRequest
 
 CAUSE = "gpu-oom"
 OLD_WORDS = re.compile(r"\(GPU \d+; ")
@@ -35,7 +35,7 @@ UNKNOWN = (
 # Values that programs and their arguments tell of a training.
 BATCH = re.compile(
     r"(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size|local[-_]batch[-_]size"
-    r"|(?<!global[-_])batch[-_]size|--bs)['\"]?\s*[=: ]\s*(\d{1,5})\b"
+    r"|(?<!global[-_ ])batch(?:[-_ ]size)?|--bs)['\"]?\s*[=: ]\s*(\d{1,5})\b"
 )
 LENGTH = re.compile(
     r"(?:max[-_]seq(?:uence)?[-_]len(?:gth)?|max[-_]length|block[-_]size|seq(?:uence)?[-_]len(?:gth)?|model[-_]max[-_]length"
@@ -47,23 +47,23 @@ ZERO_STAGE = re.compile(
 )
 
 
-def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
+def with_sum(found: Diagnosis, script: str = "", words: str = "", said: JobRequest | None = None) -> Diagnosis:
     """The diagnosis with what the sum says, first of its steps; as it is where the log tells no numbers.
 
-    script: the job's, whose model and spread count; words: what the person said of the run.
+    script: the job's, whose model and spread count; words: what the person said of the run, said: as a request.
     """
     elsewhere = dict(found.facts).get("stage") is not None  # the sum is of a training step
     log = out_of_memory(found) if found.cause == CAUSE and not elsewhere else None
     if log is None:
         return found
-    known = model_and_layout(found, script, words)
+    known = model_and_layout(found, script, words, said or JobRequest())
     crowded = "intruder" in dict(found.facts)  # another process holds what is lacking: its own sum decides nothing
     # Before 2.1, the first torch with that setting, the message named the GPU as `(GPU 0; ...`.
     old = dict(found.facts).get("age") == "old" or any(OLD_WORDS.search(e.text) for e in found.evidence)
     own = () if crowded else (unused_words(log, old), by_sum(log, *known) if known else "")
     first = tuple(filter(None, own))
     useless = known is not None and states_alone(log, *known)
-    steps = (without_setting(step) if log.unused_suffices else step for step in found.fix
+    steps = (without_setting(step) if log.unused is not None else step for step in found.fix
              if not (useless and OF_TOKENS.search(step)))  # fmt: skip
     kept = tuple(step for step in steps if step and not step.startswith(BY_NUMBERS))
     open_ = "" if known else UNKNOWN.format("" if script else "give the script (`--script`), or ")
@@ -140,15 +140,18 @@ def _named(outcomes: Sequence[RemedyOutcome], verdict: str) -> str:
     return f"{SAID[verdict]}: {', '.join(rows)}." if rows else ""
 
 
-def model_and_layout(found: Diagnosis, script: str, words: str) -> tuple[SizedModel, Layout] | None:
+def model_and_layout(found: Diagnosis, script: str, words: str, said: JobRequest) -> tuple[SizedModel, Layout] | None:
     """The model and how it was spread, where script, log or words tell both; None where one of them is open."""
     facts = dict(found.facts)
     record = _record(script)
     text = " ".join((script, words))
     name = (record.model if record else None) or facts.get("model") or words
     model = find_model(name) if name else None
-    gpus = _gpus(record, facts)
-    spread = _spread(record, text, gpus)
+    if model and name == words:  # a sentence is no name
+        model = replace(model, name=f"a model of {model.parameters / 1e9:.3g} B")
+    gpus = _gpus(record, facts) or said.total_gpus
+    spread = _spread(record, text, gpus) or SPREADS.get(said.strategy or "")
+    gpus = gpus or (2 if spread == "ddp" else None)  # of which each holds all of it, however many there are
     if model is None or spread is None or gpus is None:
         return None
     return model, replace(_trained(text, facts), spread=spread, gpus=gpus)

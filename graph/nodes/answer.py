@@ -18,6 +18,7 @@ from graph.context import Context
 from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, WELCOME, next_step, not_understood
+from graph.conversation.refused import warn_of_key
 from graph.conversation.turn import SURE, asks_by_form, orders_as_whole
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
@@ -71,6 +72,8 @@ TOO_LONG = "Your message is long: I read its first {:,} characters only. Ask the
 def answer(state: State, runtime: Runtime[Context]) -> State:
     """What came out; with the whole script, where it was asked for beside a wish."""
     made = shown_whole(state, runtime)
+    if warned := warn_of_key(state["words"], made.get("said", state["said"])):
+        made = State(**{**made, "said": (*warned, *made.get("said", state["said"]))})
     said = () if made.get("unanswered") else tuple(made.get("said", state["said"]))
     return State(**{**made, "statements": remembered(said, state.get("statements", ()))})
 
@@ -258,7 +261,9 @@ def words(state: State, runtime: Runtime[Context]) -> State:
             return State(said=(more,))
         from graph.conversation.fix_followup import go_on
 
-        step, tried = go_on(state["diagnosed"], tuple(state.get("unhelped", ())), text)  # type: ignore[arg-type]
+        step, tried = go_on(
+            state["diagnosed"], tuple(state.get("unhelped", ())), text, state.get("question_before", "")
+        )  # type: ignore[arg-type]
         return State(said=(step,), unhelped=tried)
     if is_outside(state) and not is_order(text):
         return State(said=(decline(text, runtime.context.cluster(request_of(state))),))

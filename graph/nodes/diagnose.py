@@ -9,6 +9,7 @@ from pathlib import Path
 
 from langgraph.runtime import Runtime
 
+from graph.answering.log import after_failure, means
 from graph.context import Context
 from graph.conversation.fix_followup import go_on, is_unhelped
 from graph.conversation.script_job import machine_for
@@ -20,10 +21,13 @@ from graph.debugging.diagnosis import diagnose as find_cause
 from graph.debugging.log import LogSource, from_paths, from_text
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.run_signs import with_signs
+from graph.extraction.request import understand as read
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
 from graph.usecases.diagnose_job import report_of
+from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.site import site_of
 from knowledge.types import NO_CAUSE, AwaitLog, Diagnosis, JobRequest, Passage, Paste, Refusal, Said, Say, Working
 
 # `now it says KeyError: 'x'`: what is said of the line is no part of it.
@@ -35,7 +39,7 @@ SAYS = re.compile(
 
 # Why a job waits, in Slurm's words, said in a sentence.
 REASON = re.compile(r"\b(?:(?:QOS|Assoc|Partition|MaxJobs|ReqNode|Nodes?|Job|Association)[A-Z][a-z]\w+)\b")
-LONGEST = 300
+LONGEST, MOST_SAID = 300, 1000
 OF_JOB = "job"
 BRING_SCRIPT = "Paste or attach the job's script (*@job.sh*) and I put the cure into it."
 # Causes that a change of the script can cure.
@@ -62,13 +66,15 @@ def told(turn: TurnContext, found: Diagnosis, said: tuple[Say, ...]) -> State:
     state, own = turn.state, turn.state.get("own")
     before = (*state["said"], *said)
     shown, proved = turn.printed_on
-    names = [shown, *turn.utterance.machines()] if shown and proved else turn.utterance.machines()
+    names = [shown, *turn.machines] if shown and proved else turn.machines
     named = [turn.context.catalogue.find(name) for name in names]
     cluster = next(filter(None, named), None) or (machine_for(turn, own) if own else turn.cluster)
     found = with_signs(found, cluster)
     if found.cause in NO_CAUSE:
         return State(outcome=found, said=before)
-    found = with_sum(found, own.text if own else bundle_text(state), turn.words if len(turn.words) < LONGEST else "")
+    found = with_sum(found, own.text if own else bundle_text(state), turn.words[:MOST_SAID], said_of_run(turn, cluster))
+    if own is None and not state.get("bundle") and is_by_hand(found, turn.words):
+        return State(outcome=(told := killed_by_hand(found, cluster)), said=before, diagnosed=told, unhelped=())
     if own is not None:
         mended = said_of(turn, own, report_of(found, own.text, cluster, name=own.name))
         return State(**{**mended, "outcome": mended["diagnosed"], "said": (*before, *mended["said"]), "unhelped": ()})
@@ -76,6 +82,26 @@ def told(turn: TurnContext, found: Diagnosis, said: tuple[Say, ...]) -> State:
     bring = is_in_script(known) and not state.get("bundle")
     more: tuple[Said, ...] = (known, Say(BRING_SCRIPT)) if bring else ()
     return State(outcome=known, said=(*before, *more), diagnosed=known, unhelped=())
+
+
+def said_of_run(turn: TurnContext, cluster: Cluster | None) -> JobRequest:
+    """What the words beside a log say of its run, its GPUs counted by the machine's nodes."""
+    said = read(turn.words[:MOST_SAID], None, None, None).request
+    each = said.gpus_per_node or (cluster.node_types[0].gpus.devices_per_node if cluster else None)
+    return replace(said, total_gpus=said.total_gpus or (said.nodes * each if said.nodes and each else None))
+
+
+def is_by_hand(found: Diagnosis, words: str) -> bool:
+    """Whether what was killed ran on a login node: the words say so, and no scheduler speaks in the log."""
+    shown = " ".join(one.text for one in found.evidence)
+    return found.cause == "sched-host-oom" and bool(means("by-hand", words)) and not means("of-a-job", shown)
+
+
+def killed_by_hand(found: Diagnosis, cluster: Cluster | None) -> Diagnosis:
+    """The same without what is of batch jobs alone."""
+    site, told = site_of(cluster.id) if cluster else None, after_failure()["on-login"]
+    look = f" To try by hand, on {cluster.title}: `{site.interactive.gpu}`." if site and cluster else ""
+    return replace(found, says=told["says"], fix=(f"{told['do']}{look}",), send_next=())
 
 
 def bundle_text(state: State) -> str:
@@ -122,7 +148,7 @@ def without_log(state: State, context: Context) -> State:
         return State(outcome=None, pending=AwaitLog())
     if not is_unhelped(state["words"], state):
         return State(outcome=None)
-    said, tried = go_on(last, tuple(state.get("unhelped", ())), state["words"])
+    said, tried = go_on(last, tuple(state.get("unhelped", ())), state["words"], state.get("question_before", ""))
     return State(outcome=None, said=(*state["said"], said), unhelped=tried)
 
 

@@ -13,14 +13,14 @@ from graph.conversation.cure import by_cure
 from graph.conversation.deeds import by_deed
 from graph.conversation.followup import bound, completed
 from graph.conversation.history import by_history, fresh_start
-from graph.conversation.jobs import by_job
+from graph.conversation.jobs import by_job, of_leaving
 from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
 from graph.conversation.planning import as_planning
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_part_back, by_script, by_what_changed
 from graph.conversation.trial import by_trial
-from graph.conversation.turn import SURE, TurnContext, open_turn, with_words
+from graph.conversation.turn import LEADING, SURE, TurnContext, open_turn, with_words
 from graph.conversation.words import by_words
 from graph.state import State
 from knowledge.cluster import Cluster
@@ -42,6 +42,11 @@ ASIDE = re.compile(r"(?i)\b(?:ok(?:ay)?|and|now|please|pls|thanks?|thx|fine|then
 ENOUGH = 3
 # What a question of another run names.
 OF_A_RUN = ("Model", "Method", "Framework", "Path")
+# What may go on from a waiting job; a question that is rather of something else is left to others.
+OF_WAITING = (
+    *("job.start", "job.state", "job.priority", "job.cancel", "job.change", "job.hold", "job.dependency", "job.watch"),
+    *("job.node", "job.runtime", "job.lost", "site.limits", "site.status", "machine.", "script.whatif", "log.", "next"),
+)
 # After a waiting job: a script is wanted, and no other amount for it.
 WRITES = re.compile(r"(?i)\b(?:write|script|train|port)\b")
 
@@ -80,6 +85,9 @@ def by_waiting(turn: TurnContext) -> State | None:
     output = state.get("output", "")
     if not output or state.get("bundle") or turn.question or came.scripts or came.logs or came.outputs:
         return None
+    main = turn.utterance.main
+    if main.topic and main.confidence >= LEADING and not main.topic.startswith(OF_WAITING):
+        return None  # `do i get a mail when it is through?`
     if (wants_script(turn) and WRITES.search(turn.words)) or any(m.kind in OF_A_RUN for m in turn.utterance.mentions):
         return None
     from graph.usecases.follow_waiting import follow_waiting
@@ -122,7 +130,7 @@ def text_of(paste: Paste) -> str:
 
 
 def machine_of_words(turn: TurnContext) -> Cluster | None:
-    return next((one for name in turn.utterance.machines() if (one := turn.context.catalogue.find(name))), None)
+    return next((one for name in turn.machines if (one := turn.context.catalogue.find(name))), None)
 
 
 def by_log(turn: TurnContext) -> State | None:
@@ -131,7 +139,7 @@ def by_log(turn: TurnContext) -> State | None:
     if not logs:
         return None
     own = turn.message.scripts[0] if turn.message.scripts else turn.state.get("own")
-    named = next((name for name in turn.utterance.machines() if name in turn.context.catalogue.clusters), None)
+    named = next((name for name in turn.machines if name in turn.context.catalogue.clusters), None)
     shown, proved = turn.printed_on
     machine = shown if proved else turn.request.machine or named or shown  # `worked on polaris`, says the log of Aurora
     held = own or turn.state.get("bundle")
@@ -173,7 +181,7 @@ def with_rest(turn: TurnContext) -> TurnContext | None:
 def understand(state: State, runtime: Runtime[Context]) -> State:
     """The first handler that knows what to do. An offer of a web search stands until the next message only."""
     opened = open_turn(state, runtime.context)
-    turn = as_planning(opened)
+    turn = as_planning(opened := of_leaving(opened))
     turn = bound(completed(opened)) if turn is opened else turn
     fresh = fresh_start(turn)
     begun: State = {}
@@ -201,5 +209,5 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     base["question_before"], base["topic_before"] = state.get("asked_last", ""), state.get("last_topic", "")
     base["act_before"] = state.get("last_act", "")
     base["since"] = f"{state.get('since', '')}\n{turn.words}"[-MOST_SINCE:] if state.get("diagnosed") else ""
-    base["last_machine"] = next(iter(turn.utterance.machines()), state.get("last_machine", ""))
+    base["last_machine"] = next(iter(turn.machines), state.get("last_machine", ""))
     return State(**{**begun, **base, **found, "said": said})

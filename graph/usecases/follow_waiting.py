@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,9 +58,13 @@ def follow_waiting(text: str, words: str, machine: Cluster | None = None) -> Doc
     """The answer from what was pasted before; None where the words ask nothing of it."""
     if len(words.split()) > MOST_WORDS:
         return None
-    case, words = case_of(text, machine), in_digits(words)
+    cases, words = cases_of(text, machine=machine)[0], in_digits(words)
+    named = next((one for one in cases if meant_by([one.job], words)), None)
+    case = named or cases[0]
     told = [said for name, answer in ANSWERS if (said := answer(case, words) if asks(name, words) else None)]
     told = told[:1] if told and told[0].text.startswith("**") else told
+    if len(told) == 1 and asks("when", words) and told[0] == when(case, words) and not named:
+        told += [replace(said, text=f"{one.job.id}: {said.text}") for one in cases[1:] if (said := when(one, words))]
     if not told:
         return None
     says = dict.fromkeys(one.text for one in told if one.text)
@@ -124,14 +128,19 @@ def freed_by(case: WaitCase, job: QueuedJob) -> str:
 
 def named_in(jobs: Sequence[QueuedJob], words: str) -> list[QueuedJob]:
     """The jobs that the words name: by number or name, by their place in the list, as the one that runs."""
-    if named := named_by(jobs, words, "id") or named_by(jobs, words, "name"):
-        return list(named)
+    if named := meant_by(jobs, words):
+        return named
     running = [job for job in jobs if job.phase == "running"]
     ordered = sorted(jobs, key=lambda job: job.id)
     at = next((place for place in ("middle", "first", "second", "last") if asks(place, words)), "")
     if at and len(jobs) > 1:
         return [ordered[{"middle": len(jobs) // 2, "first": 0, "second": 1, "last": -1}[at]]]
     return running if len(running) == 1 and asks("running", words) else []
+
+
+def meant_by(jobs: Sequence[QueuedJob], words: str) -> list[QueuedJob]:
+    """The jobs whose number or name stands in the words."""
+    return named_by(jobs, words, "id") or named_by(jobs, words, "name")
 
 
 def set_free(case: WaitCase, job: QueuedJob, other: QueuedJob) -> str:
@@ -184,9 +193,15 @@ def when(case: WaitCase, words: str) -> FollowUp | None:
         return None
     if starts == "no":
         return FollowUp(say("never", why=case.found.reason.says))
-    by_limit = limit_sum(case).at_the_latest().strip() if case.found.reason.kind == "limit-aggregate" else ""
+    sums = limit_sum(case) if case.found.reason.kind == "limit-aggregate" else None
+    by_limit = sums.at_the_latest().strip() if sums else ""
     if told := " ".join(filter(None, (by_limit, planned(notes), planned(notes, "parents")))):
         return FollowUp(told)
+    if sums and sums.holders:
+        left = filled_in(data()["left"][case.job.scheduler], case)
+        return FollowUp(f"{sums.when().strip()} {say('then-free')}", left, "shows how long each may still run at most")
+    if case.found.reason.kind == "dependency":
+        return FollowUp(say("after-parent"))
     nothing = ", N/A where it has not planned it yet" if case.job.scheduler == "slurm" else ""
     return FollowUp(say("not-known"), estimate_of(case), f"prints the estimate{nothing}")
 
@@ -264,7 +279,18 @@ def instead(case: WaitCase, words: str) -> FollowUp | None:
         command = filled_in(data()["whose_command"][case.job.scheduler], case)
         return FollowUp(say("time-not-counted")) if counts else FollowUp(say("limit-unknown"), command, "shows it")
     known = {of: value for of, value in wanted.items() if asked.get(of)}
-    return tried(case, known, asked) if known else FollowUp(say("size-unknown"), estimate_of(case), "the estimate then")
+    if known:
+        return tried(case, known, asked)
+    of, value = next(iter(wanted.items()))
+    makes = changed_to(case, of, value) if len(wanted) == 1 else ""
+    does = f"makes it in place, so it keeps its turn; then `{estimate_of(case)}`" if makes else "the estimate then"
+    return FollowUp(say("size-unknown"), makes or estimate_of(case), does)
+
+
+def changed_to(case: WaitCase, of: str, value: float) -> str:
+    """The command that makes a waiting job ask for less of it; empty where there is none."""
+    amount, job = asked_time(case.job.scheduler, value) if of == "time" else f"{value:g}", case.job.id.strip()
+    return LESS.get((case.job.scheduler, of), "").format(amount).replace("<JOBID>", job) if job else ""
 
 
 def amounts_in(case: WaitCase, words: str, asked: Mapping[str, float]) -> dict[str, float]:
@@ -353,9 +379,9 @@ def tried(case: WaitCase, wanted: Mapping[str, float], asked: Mapping[str, float
     value = asked_time(case.job.scheduler, wanted[of]) if of == "time" else f"{wanted[of]:g}"
     test = data()["test"].get(of, "").format(value) if case.job.scheduler == "slurm" else ""
     text += say("test", command=test) if test else ""
-    change = LESS.get((case.job.scheduler, of), "").format(value).replace("<JOBID>", case.job.id.strip())
+    change = changed_to(case, of, wanted[of])
     done = f"makes it in place, so it keeps its turn; then `{estimate_of(case)}`"
-    return FollowUp(text, change, done) if change and case.job.id.strip() else FollowUp(text)
+    return FollowUp(text, change, done) if change else FollowUp(text)
 
 
 ANSWERS: tuple[tuple[str, Callable[[WaitCase, str], FollowUp | None]], ...] = (

@@ -144,3 +144,39 @@ def test_a_wish_for_a_job_after_a_diagnosis_is_no_place_of_the_failure() -> None
     assert not any(isinstance(part, Diagnosis) for part in said)
     pending = talk.state["pending"]
     assert isinstance(pending, AskField) and pending.question.field == "framework"
+
+
+def test_a_kill_where_no_job_ran_is_told_of_the_login_node() -> None:
+    talk = Talk()
+    (found,) = talk.say("i logged in to perlmutter and just ran python train.py, then\n\nstep 118/984\nKilled")
+    assert isinstance(found, Diagnosis) and "login node" in found.says and "salloc" in found.fix[0]
+    (found, *_) = talk.say("i logged in and ran sbatch\n\nslurmstepd: error: Detected 1 oom_kill event in StepId=8.0.")
+    assert isinstance(found, Diagnosis) and "login node" not in found.says
+
+
+def test_the_machine_that_is_meant_is_not_the_one_where_it_ran_well() -> None:
+    talk = Talk()
+    talk.say("same script runs on perlmutter!! this is lonestar6\n\nRuntimeError: CUDA error: invalid device ordinal")
+    assert talk.state["request"].machine == "lonestar6" and "3 x A100" in talk.state["diagnosed"].fix[0]  # type: ignore[union-attr]
+    assert "Not the node" in words(talk.say("so is that me or is their node broken"))
+
+
+def test_a_lesser_job_of_two_numbers_that_disagree_is_not_advised() -> None:
+    line = "ValueError: You set `devices=4` in Lightning, but the number of tasks per node configured in SLURM"
+    (found, *_) = Talk().say(f"{line} `--ntasks-per-node=1` does not match. HINT: Set `devices=1`.")
+    assert isinstance(found, Diagnosis) and found.fix[0].startswith(
+        "Lightning under Slurm wants a task for each device"
+    )
+
+
+def test_a_suspect_is_a_thing_that_is_named() -> None:
+    talk = Talk()
+    talk.say("gpua047: RuntimeError: CUDA error: uncorrectable ECC error encountered")
+    assert "Rather the node" in words(talk.say("she wants to know if its something in her code"))
+
+
+def test_the_pace_of_the_log_tells_the_time() -> None:
+    rows = "\n".join(f"2025-10-13 {11 + 2 * n}:00:00 INFO epoch {n} done" for n in range(5))
+    talk = Talk()
+    talk.say(f"training for 10 epochs\n{rows}\nslurmstepd: error: *** STEP 1.0 ON n1 CANCELLED DUE TO TIME LIMIT ***")
+    assert "all of it takes about 20.0 h, the rest about 10.0 h" in words(talk.say("what time should i have asked for"))

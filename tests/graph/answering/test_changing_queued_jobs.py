@@ -64,4 +64,4 @@ def test_each_scheduler_tells_the_same_deeds(scheduler: str) -> None:
 
 def test_what_ends_with_the_connection_is_told_beside_what_does_not() -> None:
     text = told("detached", "perlmutter")
-    assert text.startswith("Yes, it goes on") and "salloc" in text and "login node" in text
+    assert text.startswith("A batch job goes on without you") and "salloc" in text and "login node" in text
