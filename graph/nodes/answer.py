@@ -261,9 +261,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
             return State(said=(more,))
         from graph.conversation.fix_followup import go_on
 
-        step, tried = go_on(
-            state["diagnosed"], tuple(state.get("unhelped", ())), text, state.get("question_before", "")
-        )  # type: ignore[arg-type]
+        tried_before, before = tuple(state.get("unhelped", ())), state.get("question_before", "")
+        step, tried = go_on(state["diagnosed"], tried_before, text, before)  # type: ignore[arg-type]
         return State(said=(step,), unhelped=tried)
     if is_outside(state) and not is_order(text):
         return State(said=(decline(text, runtime.context.cluster(request_of(state))),))

@@ -64,7 +64,8 @@ def follow_waiting(text: str, words: str, machine: Cluster | None = None) -> Doc
     told = [said for name, answer in ANSWERS if (said := answer(case, words) if asks(name, words) else None)]
     told = told[:1] if told and told[0].text.startswith("**") else told
     if len(told) == 1 and asks("when", words) and told[0] == when(case, words) and not named:
-        told += [replace(said, text=f"{one.job.id}: {said.text}") for one in cases[1:] if (said := when(one, words))]
+        more = [(one.job.id, said) for one in cases[1:] if (said := when(one, words))]
+        told += [replace(said, text=f"{job}: {said.text}" if said.text != told[0].text else "") for job, said in more]
     if not told:
         return None
     says = dict.fromkeys(one.text for one in told if one.text)
@@ -274,15 +275,17 @@ def instead(case: WaitCase, words: str) -> FollowUp | None:
         return unchanged(case, wanted)
     if says := against_limit(case, wanted, asked):
         return FollowUp(says)
+    makes = changed_to(case, *next(iter(wanted.items()))) if len(wanted) == 1 else ""
     if case.found.reason.kind.startswith("limit"):
         counts = spoken_of(case)[2] == "held" and list(wanted) == ["time"]
         command = filled_in(data()["whose_command"][case.job.scheduler], case)
-        return FollowUp(say("time-not-counted")) if counts else FollowUp(say("limit-unknown"), command, "shows it")
+        if counts:
+            return FollowUp(say("time-not-counted"))
+        does = "makes it in place, so it keeps its turn" if makes else "shows it"
+        return FollowUp(say("limit-unknown"), makes or command, does)
     known = {of: value for of, value in wanted.items() if asked.get(of)}
     if known:
         return tried(case, known, asked)
-    of, value = next(iter(wanted.items()))
-    makes = changed_to(case, of, value) if len(wanted) == 1 else ""
     does = f"makes it in place, so it keeps its turn; then `{estimate_of(case)}`" if makes else "the estimate then"
     return FollowUp(say("size-unknown"), makes or estimate_of(case), does)
 
