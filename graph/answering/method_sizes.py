@@ -7,6 +7,7 @@ import re
 from graph.answering.ask import Ask
 from graph.answering.in_hand import in_hand
 from graph.answering.situation import cite, write_document
+from graph.extraction.batch_numbers import batch_numbers, named
 from graph.planning.gpus import SOURCE, STATE_BYTES
 from knowledge.document import Document
 
@@ -15,6 +16,7 @@ REMEDIES = (
     "checkpointing (about a third slower); FSDP or ZeRO-3 instead of DDP; an 8-bit optimizer; offload to CPU memory "
     "(slow); more GPUs last, for they cost node hours."
 )
+LITTLE = 0.8  # of a batch: what changes less asks for no other rate
 GOYAL, GPT3 = "https://arxiv.org/abs/1706.02677", "https://arxiv.org/abs/2005.14165"
 
 
@@ -41,6 +43,7 @@ def split_model(ask: Ask) -> Document:
 def choose_batch(ask: Ask) -> Document:
     """The order in which to choose, usual ranges, and the learning rate with it."""
     return write_document(
+        script_batch(ask),
         "Take the largest batch a GPU (micro-batch) that fits, then as many accumulation steps as the global batch "
         "wants: "
         "global = micro-batch x data-parallel GPUs x accumulation steps, and it must divide.",
@@ -49,7 +52,6 @@ def choose_batch(ask: Ask) -> Document:
         "to 2,000 sequences of 2,048 (GPT-3 took 0.5 to 3.2 M). Larger ones save time only until the loss suffers.",
         "Learning rate: twice the batch is twice the rate for SGD with warm-up; with Adam the square root of two is "
         "safer.",
-        script_batch(ask),
         cite([GOYAL, GPT3], ""),
     )
 
@@ -60,8 +62,14 @@ def script_batch(ask: Ask) -> str:
     said = re.search(r"\b(\d{2,5})\b", ask.text)
     if hand is None or not hand.gpus:
         return ""
+    whole = named(batch_numbers(hand.text), "whole")
+    part = int(said[1]) / whole.value if said and whole and whole.value else 0.0
+    same = f"{said[1]} instead of {whole.value}: the learning rate may stay. " if said and whole else ""
+    same = same if LITTLE < part < 1 / LITTLE and part != 1 else ""
+    if ask.report and ask.report.cause == "gpu-not-visible":
+        return same  # how many ranks the script starts is what was wrong
     example = int(said[1]) if said else 1024
     each, left = divmod(example, hand.gpus)
     near = hand.gpus * max(1, round(example / hand.gpus))
     fits = f"no whole number a GPU: take {near}" if left else f"{each} a GPU and step"
-    return f"Your script has {hand.gpus} GPUs: a global batch of {example} is {fits}."
+    return f"{same}Your script has {hand.gpus} GPUs: a global batch of {example} is {fits}."

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import TAIL, as_sentence, spell
 from graph.answering.in_hand import InHand, in_hand, no_script
+from graph.answering.script_checks import check_counts, start_of, tell_place, verdict
 from graph.answering.script_parts import (
     DIRECTIVE,
     ScriptLine,
@@ -111,19 +112,6 @@ def crop(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]} ..."
 
 
-def start_of(hand: InHand) -> str:
-    """How many processes are started, by what."""
-    layers = [name for name in hand.layers if name not in ("bash", "sh", "env")]
-    if not layers:
-        return ""
-    spawner = next((name for name in layers if name in ("torchrun", "accelerate", "deepspeed")), "")
-    outer = next((name for name in layers if name != spawner), "").replace("flux", "flux run")
-    ranks = f"{hand.gpus} ranks, one for each GPU" if hand.gpus else "the ranks"
-    if spawner and outer:
-        return f"`{outer}` starts one `{spawner}` on each node, and these start {ranks}."
-    return f"`{outer or spawner}` starts {ranks}."
-
-
 def tell_line(line: ScriptLine, says: Sequence[str]) -> str:
     """`Line 3, `...`: what it does`; empty where nothing is known of it."""
     told = " ".join(as_sentence(one) for one in (line.comment, *says) if one)
@@ -131,15 +119,21 @@ def tell_line(line: ScriptLine, says: Sequence[str]) -> str:
 
 
 def explain_part(ask: Ask) -> Document | None:
-    """What a line, an option, a variable or a value of it does, and why it is so."""
+    """What a line, an option, a variable or a value of it does, whether it fits there, and why it is so."""
     hand = in_hand(ask)
     if hand is None:
         return None
+    words, why, right = telling_words(ask.text), WHY.search(ask.text), RIGHT.search(ask.text)
+    meant, _ = lines_meant(ask.text, lines(hand.text))
+    if place := tell_place(ask):
+        return place
     told = [*reasons(ask, hand), *numbered(ask, hand)] or of_lines(ask, hand)
-    adds_up = cores(ask, hand)
-    if not told and not adds_up and any(m.unit in COUNTED for m in ask.utterance.within(ask.clause)):
+    fits = check_counts(ask, hand, words, told)
+    if not told and not fits and any(m.unit in COUNTED for m in ask.utterance.within(ask.clause)):
         return tell_counts(ask)  # `why 8 processes a node, it has only 4 cards`
-    return write_document(adds_up, *told) if RIGHT.search(ask.text) else write_document(*told, adds_up)
+    judged = fits.replace("It adds up", "Yes, it adds up") if right else fits
+    judged = judged or (verdict(hand, meant, words) if right else "")
+    return write_document(judged, *told) if why or right else write_document(*told, judged)
 
 
 def numbered(ask: Ask, hand: InHand) -> list[str]:
@@ -183,34 +177,6 @@ def reasons(ask: Ask, hand: InHand) -> list[str]:
         *(f"I took {one.field} {one.value}: {one.why}." for one in ours),
         *(f"The {one.field} comes from your words: *{one.words}*." for one in said),
     ]
-
-
-def cores(ask: Ask, hand: InHand) -> str:
-    """Whether the CPUs of a task add up on the machine's nodes, where they are asked about."""
-    asked = {fact.id for m in ask.utterance.within(ask.clause) for fact in options_named(m.text.rstrip("0123456789 "))}
-    if not asked & {"slurm-cpus-per-task", "mpiexec-depth"} and not re.search(r"(?<!\w)-c ?\d|\bcores?\b", ask.text):
-        return ""
-    found = re.search(r"(?<![\w-])(?:--cpus-per-task|-c|--depth)[= ]?(\d+)", hand.text)
-    value = int(found[1]) if found else None
-    tasks = tasks_per_node(hand)
-    kinds = [kind for kind in hand.cluster.node_types if kind.cpu.schedulable] if hand.cluster else []
-    if value is None or not tasks or not kinds or hand.cluster is None:
-        return ""
-    cpus = kinds[0].cpu.schedulable or 1
-    most = cpus // tasks
-    sum_of = f"a node of {hand.cluster.title} has {cpus} CPUs as the scheduler counts them, and {tasks} x {value}"
-    if value == most:
-        return f"{'Yes, it' if RIGHT.search(ask.text) else 'It'} adds up: {sum_of} = {tasks * value} uses them all."
-    if value > most:
-        return f"Too many: {sum_of} = {tasks * value}. At most {most} a task fit."
-    return f"It works: {sum_of} = {tasks * value}; up to {most} a task would fit."
-
-
-def tasks_per_node(hand: InHand) -> int | None:
-    if hand.plan:
-        return hand.plan.launch.tasks_per_node
-    option = hand.script.active.get("ntasks-per-node")
-    return int(option.value) if option and option.value.isdigit() else None
 
 
 def explain_launch(ask: Ask) -> Document | None:
@@ -270,19 +236,38 @@ def tell_output(ask: Ask) -> Document | None:
 
 def log_files(hand: InHand) -> str:
     """By the output directives of the script, else by the scheduler's habit."""
-    found = [one for name in ("output", "error") if (one := hand.script.active.get(name))]
+    active, scheduler = hand.script.active, hand.record.scheduler
+    joins, by_name = active.get("join"), scheduler in ("pbs", "sge")
+    apart = by_name and (joins is None or joins.value == "n")
+    found = [one for name in ("output", "error") if (one := active.get(name))]
     if found:
         told = " and ".join(f"`{named_file(one.value, hand)}` (line {one.line}, `{one.raw.strip()}`)" for one in found)
-        both = "" if len(found) > 1 else ", output and errors together"
+        other = f", {'errors' if found[0].option == 'output' else 'output'} to a file of their own" if apart else ""
+        both = "" if len(found) > 1 else other or ", output and errors together"
         return f"What the job prints goes to {told}{both}; a relative name counts from the folder where you submit it."
     usual = {
         "slurm": "`slurm-JOBID.out` in the folder where you submit it, output and errors together",
-        "pbs": "`NAME.oNUMBER` (output) and `NAME.eNUMBER` (errors) in the folder of qsub, when the job has ended",
         "lsf": "a mail to you, unless `#BSUB -o FILE` names a file",
         "flux": "`flux-JOBID.out` in the folder where you submit it",
     }
-    told = usual.get(hand.record.scheduler, "the screen")
+    told = by_job_name(hand, apart) if by_name else usual.get(scheduler, "a file that its scheduler names")
     return f"The script names no output file, so what the job prints goes to {told}."
+
+
+def by_job_name(hand: InHand, apart: bool) -> str:
+    """Where PBS and Grid Engine put what a job prints; apart: nothing joins its errors to its output."""
+    active, pbs = hand.script.active, hand.record.scheduler == "pbs"
+    name = active["job-name"].value if "job-name" in active else "NAME"
+    joins, keeps = active.get("join"), active["keep"].value if "keep" in active else ""
+    letter = "e" if joins and joins.value == "eo" else "o"
+    files = f"`{name}.oJOBID` (output) and `{name}.eJOBID` (errors)" if apart else f"`{name}.{letter}JOBID`"
+    both = "" if apart or joins is None else f", output and errors together (line {joins.line}, `{joins.raw.strip()}`)"
+    if pbs and "d" in keeps:
+        when = f", written there while it runs (line {active['keep'].line}, `{active['keep'].raw.strip()}`)"
+    else:
+        when = ", copied there when the job has ended" if pbs else ", written while it runs"
+    home = (pbs and keeps and "d" not in keeps and keeps != "n") or not (pbs or "chdir" in active)
+    return f"{files}{both}, in {'your home folder' if home else 'the folder of qsub'}{'' if home and pbs else when}"
 
 
 def named_file(pattern: str, hand: InHand) -> str:
@@ -334,10 +319,20 @@ def tell_counts(ask: Ask) -> Document | None:
         return write_document(own_gpu(hand))
     if hand.nodes and hand.per_node:
         sum_of = f"{plural(hand.nodes, 'node')} x {plural(hand.per_node, 'GPU')} = **{hand.gpus} GPUs** in all"
-        told = f"{sum_of}{f' ({hand.plan.counting})' if hand.plan else ''}. {start_of(hand)}"
+        told = f"{sum_of}{f' ({hand.plan.counting})' if hand.plan else cards(hand)}. {start_of(hand)}"
     elif hand.gpus:
         told = f"{hand.gpus} GPUs in all."
     else:
         told = "The script's text does not tell how many GPUs it takes: its counts come from outside, at submission."
     by = [f"line {one.number}, `{crop(one.shown)}`" for one in lines(hand.text) if COUNTING.search(one.text)]
     return write_document(told, f"By {'; '.join(by[:4])}." if by else "")
+
+
+def cards(hand: InHand) -> str:
+    """How many cards the GPUs are, where a card is several."""
+    kinds = hand.cluster.node_types if hand.cluster else ()
+    tiles = {kind.gpus.tiles_per_gpu for kind in kinds}
+    if len(tiles) != 1 or tiles == {1} or not hand.gpus:
+        return ""
+    gpus = kinds[0].gpus
+    return f", {gpus.tile_name}s as the framework counts: {hand.gpus / gpus.tiles_per_gpu:g} {gpus.model} cards"

@@ -6,26 +6,48 @@ import re
 from dataclasses import replace
 
 from graph.answering.ask import Ask
+from graph.answering.asking import named_queues
 from graph.answering.fact_answer import as_sentence, spell
-from graph.answering.in_hand import InHand, in_hand, no_script
+from graph.answering.in_hand import InHand, in_hand, no_script, read_for_answers
 from graph.answering.limits import in_words, short
-from graph.answering.method import WAYS
+from graph.answering.script_parts import telling_words
 from graph.answering.situation import cite, write_document
 from graph.extraction.batch_numbers import batch_numbers, named, ranks_of_a_model, sizes
 from graph.extraction.walltime import clock
 from graph.planning.charging import in_site_unit
 from graph.planning.queues import limits_in_words, longest, near_ways, plural, takes
 from graph.verification.checks.run import check
-from knowledge.cluster import Cluster, Queue
+from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.document import Document
+from knowledge.options import options_named
 from knowledge.site import site_of
 from knowledge.types import Finding, JobRequest
 
 DYING = re.compile(r"\b(?:dies?|died|crash\w*|fails?|goes down|is lost|breaks?|drops?)\b", re.I)
-RUNS_OUT = re.compile(
-    r"\b(?:out of time|time (?:is )?(?:up|over|runs out)|(?:hits?|reach\w*|over) (?:the|its) (?:time )?limit)\b", re.I
+# A time that is spoken of without a number.
+OF_TIME = re.compile(
+    r"(?i)\b(?:(?:wall)?time|limit\w*|hours?|zeit\w*|stunden?|tiempo|l[ií]mite|horas?|tempo|temps|ore|heures?)\b"
 )
+TRIED = re.compile(r"(?i)\b(?:test\w*|try\w*|prueba\w*|prova\w*|essai\w*|smoke)\b")
+# What hands a job in again at its end; --requeue alone is for nodes that fail.
+AGAIN = re.compile(r"scontrol requeue|^\s*(?:sbatch|qsub|bsub|flux batch)\b", re.M)
+RESUMES = re.compile(r"--?[\w-]*(?:resume|restart|(?<![a-z])load(?![a-z])|init[-_]from)[\w-]*(?:[= ][^\s-]\S*)?", re.I)
+# A question for a limit itself.
+OPEN = re.compile(
+    r"(?i)\b(?:how|why|warum|what|which|when|wie|was|welche\w*|wann|cu[aá]n\w*|qu[eé]|combien|quel\w*|quant\w*|ile|max\w*|longest)\b"
+)
+# An option with its value in a question, and what stands before it in a script.
+VALUED = re.compile(r"(?<![\w-])(?:--?[A-Za-z][\w-]*[= ]?[\w:.-]+|(?:walltime|select)=[\w:]+)")
+MARKS = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "#flux:"}
+OF_SIZE = (
+    *("slurm-time", "slurm-nodes", "slurm-partition", "slurm-qos", "pbs-walltime", "pbs-queue", "flux-time"),
+    *("flux-nodes", "flux-queue", "lsf-time", "lsf-nnodes", "lsf-queue"),
+)
+OF_THE_END = ("script.whatif", "job.resubmit", "next")
+SIZED = ("nodes", "nnodes", "select")
 MOST_FINDINGS = 6
+UNSEEN = "Not seen from here: your account, the modules and the environment, and what the program itself does."
+MACHINE = "Which machine is it for? Then I hold it against its queues and nodes as well."
 
 
 def in_gpus(hours: float, each: int, machine: Cluster | None) -> str:
@@ -143,51 +165,110 @@ def passes(total: int, micro: int | None, groups: int | None) -> str:
 
 
 def tell_whatif(ask: Ask) -> Document | None:
-    """Whether another size would be accepted, or what happens when a node dies."""
+    """Whether another size would be accepted; what happens when a node dies, or when the script's own time is up."""
     hand = in_hand(ask)
-    if RUNS_OUT.search(ask.text):
-        return when_time_is_up(ask, hand)
     if DYING.search(ask.text):
         return when_it_dies(hand)
-    if not ask.utterance.of_kind("Quantity", "Duration", "Machine", "Queue"):
-        return None
+    if size := tell_size(ask, hand):
+        return size
+    timed = said_seconds(ask) is not None or OF_TIME.search(ask.text)
+    return when_time_is_up(hand) if timed and said_nodes(ask) is None else None
+
+
+def tell_size(ask: Ask, hand: InHand | None) -> Document | None:
+    """Whether the nodes, the time, the queue or the machine that are said would be taken; None where they are the
+    script's own, and where none is said."""
     machine = ask.machine or (hand.cluster if hand else None)
-    nodes = said_nodes(ask) or (hand.nodes if hand else ask.request.nodes)
-    seconds = said_seconds(ask) or (round(hand.hours * 3600) if hand and hand.hours else None)
+    written = written_in(ask, hand)
+    nodes = said_nodes(ask) or (written.nodes if written and {*SIZED} & {*written.script.active} else None)
+    seconds = said_seconds(ask) or (round(written.hours * 3600) if written and written.hours else None)
+    queue = next((one for _, one in named_queues(ask.text.lower(), machine)), None) if machine else None
+    queue = queue or (written.queue if written else None)
+    elsewhere = bool(hand and hand.cluster and machine and machine.id != hand.cluster.id)
+    own = round(hand.hours * 3600) if hand and hand.hours else None
+    same_queue = queue is None or (hand is not None and queue is hand.queue)
+    if hand and not nodes and seconds in (None, own) and same_queue and not elsewhere:
+        return None
+    nodes, seconds = nodes or (hand.nodes if hand else ask.request.nodes), seconds or own
     if machine is None or nodes is None or seconds is None:
         return None
-    elsewhere = hand is not None and hand.cluster is not None and machine.id != hand.cluster.id
-    return would_run(machine, nodes, seconds, None if elsewhere else hand)  # a queue of another machine takes nothing
+    told = would_run(machine, nodes, seconds, None if elsewhere else hand, queue)  # another machine's queue
+    for_test = [one for one in machine.queues if one.purpose == "debug" and one.node_types and TRIED.search(ask.text)]
+    return told + write_document(*(f"For a test there is {short(one)}." for one in for_test[:1]))
 
 
-def when_time_is_up(ask: Ask, hand: InHand | None) -> Document:
-    """What a time limit does, and what to have done before."""
+def allows(ask: Ask) -> Document | None:
+    """Whether the machine allows the script in hand with the size that is said or written as an option (`can I just set
+    -t 6:00:00`), where that is a question of yes or no."""
+    hand = in_hand(ask)
+    written = any(fact.id in OF_SIZE for word in telling_words(ask.text) for fact in options_named(word))
+    said = ask.topic == "site.limits" and (said_nodes(ask) or said_seconds(ask))
+    return tell_size(ask, hand) if hand and (written or said) and not OPEN.search(ask.text) else None
+
+
+def written_in(ask: Ask, hand: InHand | None) -> InHand | None:
+    """The options with their values that stand in the question, read as directives of the script."""
+    mark = MARKS.get(hand.record.scheduler) if hand else None
+    found = VALUED.findall(ask.text) if mark else []
+    rows = "\n".join(f"{mark} {'' if one[0] == '-' else '-l '}{one}" for one in found)
+    read = read_for_answers(f"{rows}\ntrue") if rows else None
+    return InHand("", rows, *read, hand.cluster) if read and hand else None
+
+
+def tell_own_time(ask: Ask) -> Document | None:
+    """What happens when the script's time is up, where that very time is spoken of."""
+    hand, seconds = in_hand(ask) if ask.topic in OF_THE_END else None, said_seconds(ask)
+    if hand is None or not hand.hours or seconds != round(hand.hours * 3600) or ask.utterance.machines():
+        return None
+    return when_time_is_up(hand) if said_nodes(ask) is None and not DYING.search(ask.text) else None
+
+
+def when_time_is_up(hand: InHand | None) -> Document:
+    """What a time limit does, whether the job goes on when it is handed in again, and what to have done before."""
     limit = f" after {hand.hours:g} h" if hand and hand.hours else ""
-    scheduler = (hand.record.scheduler if hand else None) or (ask.machine.scheduler if ask.machine else "slurm")
+    again, entry = hand and AGAIN.search(hand.text), hand.entry if hand else "your program"
+    starts = "the script hands it in again" if again else "nothing starts it again by itself"
+    resume = RESUMES.search(hand.record.args or "") if hand else None
+    none = "; no argument in the script tells it to" if hand else ""
+    passed = f"; the script passes it `{resume[0]}`" if resume else none
+    slurm = hand is not None and hand.record.scheduler == "slurm"
+    warn = "`#SBATCH --signal=B:USR1@300` warns the script 5 minutes before. " if slurm else ""
+    cluster, nodes = hand.cluster if hand else None, (hand.nodes if hand else None) or 1
+    queues = [one for one in cluster.queues if one.purpose == "production" and one.node_types] if cluster else []
+    longer = [(one, most) for one in queues if (most := longest(one, nodes))]
+    taken = ", ".join(f"{one.id} ({spell(most)})" for one, most in longer if takes(one, nodes, most, 1))
     return write_document(
-        f"The scheduler ends it{limit}, whatever it is doing: what was not saved by then is lost, and nothing "
-        "starts it again.",
-        f"Before that: {WAYS[scheduler][0]}. Or save every 15 to 30 minutes, and load the newest at the start.",
-        "Say *chain 3 of them*, *requeue it at the limit*, or a longer time, and I write that into the script.",
+        f"The scheduler ends it{limit}, finished or not: what was not saved by then is lost, and {starts}.",
+        f"Submitted again it does not carry on: it starts over, unless {entry} finds and loads its newest "
+        f"checkpoint{passed}.",
+        f"The longest time for {plural(nodes, 'node')}: {taken}." if taken else "",
+        f"{warn}Save every 15 to 30 minutes. Say *chain 3 of them*, *requeue it at the limit*, or a longer time, and I "
+        "write that into the script.",
+        cite([queues[0].source or ""] if taken else (), cluster.as_of if cluster else ""),
     )
 
 
-def would_run(machine: Cluster, nodes: int, seconds: int, hand: InHand | None) -> Document:
-    """By the queues' limits: yes where, or no and what is nearest."""
+def would_run(machine: Cluster, nodes: int, seconds: int, hand: InHand | None, queue: Queue | None) -> Document:
+    """By the queues' limits: yes where, or no and what is nearest. queue: the one that is named."""
     job, ranks = f"{plural(nodes, 'node')} for {in_words(seconds)}", hand.per_node if hand else None
-    own, queues = (hand.queue if hand else None), [one for one in machine.queues if one.node_types]
+    own, queues = queue or (hand.queue if hand else None), [one for one in machine.queues if one.node_types]
     fitting = [one for one in queues if takes(one, nodes, clock(seconds), ranks or 1)]
     sure = [one for one in fitting if longest(one, nodes)]
     pages = [one.source or "" for one in (own, *sure) if one]
     sources = cite(dict.fromkeys(pages[:3]), machine.as_of)
     if own and own in sure:
         yes = f"Yes: {own.id} of {machine.title} takes {job}. {price(nodes, seconds)}"
-        return write_document(yes, limit_of(own, nodes), sources)
+        offer = f"The script is as it was: say *make it {job}{f' in {queue.id}' if queue else ''}*, and I put it in."
+        return write_document(yes, limit_of(own, nodes), offer if hand else "", sources)
     others = ", ".join(one.id for one in sure if one is not own)
     if own:
-        no = f"No: {own.id}, the script's queue, does not take {job}. {limit_of(own, nodes)}"
-        near = nearest([own], nodes, seconds, ranks)
-        return write_document(no, f"These of {machine.title} do: {others}." if others else "", near, sources)
+        whose = "" if queue else ", the script's queue,"
+        no = f"No: {own.id}{whose} does not take {job}."
+        usual = [one for one in queues if one.purpose == "production" and one is not own]
+        near = nearest([own, *usual], nodes, seconds, ranks)
+        none = f"No queue of {machine.title} is known to take {job}."
+        these = f"These of {machine.title} do: {others}." if others else none
+        return write_document(f"{no} {limit_of(own, nodes)}", these, near, sources)
     if sure:
         verb = "takes" if len(sure) == 1 else "take"
         return write_document(f"Yes: on {machine.title} {others} {verb} {job}. {price(nodes, seconds)}", sources)
@@ -256,10 +337,11 @@ def review_script(ask: Ask, goal: Cluster | None = None) -> Document | None:
             f"No: {hand.cluster.title} is gone since {site.retired.date} ({site.retired.what}); nothing starts there."
         )
         return write_document(gone, CARRY, cite(site.retired.sources, site.retired.date))
-    unknown = "" if hand.cluster else "Which machine is it for? Then I hold it against its queues and nodes as well."
+    holds = " ".join(filter(None, (fine(hand), at_limit(hand))))
+    unknown = UNSEEN if hand.cluster else MACHINE
     if not found:
         yes = "" if WRONG.search(ask.text) else "Yes: "
-        return write_document(f"{yes}I find nothing wrong with it{where}.", fine(hand), unknown)
+        return write_document(f"{yes}I find nothing wrong with it{where}.", holds, unknown)
     opening = (
         f"No: {plural(len(errors), 'thing')} would stop it{where}."
         if errors
@@ -269,12 +351,22 @@ def review_script(ask: Ask, goal: Cluster | None = None) -> Document | None:
     more = f"{len(found) - MOST_FINDINGS} more: /check tells all." if len(found) > MOST_FINDINGS else ""
     offer = "Say *fix it* and I change these lines and nothing else."
     pages = [one.source or "" for one in found[:MOST_FINDINGS]]
-    return write_document(opening, *told, more, offer, unknown, cite(pages, hand.cluster.as_of if hand.cluster else ""))
+    source = cite(pages, hand.cluster.as_of if hand.cluster else "")
+    return write_document(opening, *told, more, holds, offer, unknown, source)
 
 
 def tell_finding(finding: Finding) -> str:
     at = f"**Line {finding.line}:** " if finding.line else ""
     return f"{at}{as_sentence(finding.says)} {as_sentence(finding.why)}"
+
+
+def at_limit(hand: InHand) -> str:
+    """That the job takes all the time that its queue gives."""
+    most = longest(hand.queue, hand.nodes) if hand.queue and hand.nodes and hand.hours else None
+    if hand.queue is None or most is None or not hand.hours or walltime_seconds(most) != round(hand.hours * 3600):
+        return ""
+    job = plural(hand.nodes or 1, "node")
+    return f"That is all that {hand.queue.id} gives {job}: a longer run has to go on from a checkpoint."
 
 
 def fine(hand: InHand) -> str:

@@ -13,6 +13,9 @@ from knowledge.document import Document
 from knowledge.general_facts import job_life
 
 MOST_MACHINES = 3
+OF_DISKS = ("site.storage", "site.localdisk")
+# A folder or a file, which a glossary has no entry for and the script may have a line of.
+OF_A_FILE = re.compile(r"(?<!\w)/\w+/\w|\w\.(?:py|sh|sif|json|yaml|out|log)\b")
 
 # A typed fact that fits the words better goes before these: limits and hardware are asked in numbers.
 FACTS_FIRST = frozenset(("site.limits", "site.hardware", "site.directives", "site.about", "machine.runs"))
@@ -88,6 +91,8 @@ def of_each_machine(topic: str, ask: Ask) -> Document | None:
 
     if topic not in TELLERS:
         return None
+    if topic in OF_DISKS and (place := answerer("script_checks.tell_place")(ask)):
+        return place
     compared = ask.resources.machines if ask.resources and ask.last_topic.startswith("machine.") else ()
     names = ask.utterance.machines() or compared
     clusters = [one for name in names if (one := catalogue().find(name))][:MOST_MACHINES]
@@ -135,4 +140,5 @@ def explain_concept(ask: Ask) -> Document | None:
         (answerer("job_codes.explain_code")(ask) if of_codes else None)
         or (answerer("options.explain_option")(ask) if names_options(ask) else None)
         or explain_terms(ask.situation)
+        or (answerer("script.explain_part")(ask) if OF_A_FILE.search(ask.text) else None)
     )

@@ -26,8 +26,8 @@ EXPLAIN = re.compile(
 MOVES = re.compile(
     r"\b(?:port|move|convert|adapt|migrate|translate|rewrite|make (?:this|it)|run (?:this|it) on)\b", re.I
 )
-# Topics under which a line or an option of it is meant, and not the whole.
-OF_A_PART = ("script.line", "option")
+# Topics under which one thing of it is meant, and not the whole.
+OF_A_PART = ("option", *(f"script.{one}" for one in ("line", "launch", "counts", "output", "batch", "whatif")))
 NEXT = "Say *make it run on Frontier* (or another machine) and I write it anew from this."
 
 
@@ -58,10 +58,11 @@ def reviewed(
     if not is_review(words, utterance):
         return ()
     ask = Ask(utterance.main, utterance, machine, script=own)
-    from graph.answering.script import explain_part, explain_script
+    from graph.answering.script import explain_script
     from graph.answering.script_sizes import review_script
+    from graph.answering.table import answer_topic
 
-    part = explain_part(ask) if ask.topic in OF_A_PART else None
+    part = answer_topic(ask.topic, ask) if ask.topic in OF_A_PART else None
     if part and part.parts and utterance.main.confidence >= RATHER:
         return (part,)
     if is_checked(words, utterance):

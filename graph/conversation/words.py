@@ -341,7 +341,9 @@ def states_change(turn: TurnContext, before: JobRequest, heard: Understood) -> b
 
     The reader is less sure of other languages than the rules are of numbers and names.
     """
+    main = turn.utterance.main
     asked = any(mark in turn.words for mark in MARKS) or any(one.scope != "plain" for one in turn.utterance.clauses)
+    asked = asked or (main.topic == "script.whatif" and main.share("ask") >= SURE)
     return (
         not asked
         and not (turn.act in ("ask", "plan") and turn.utterance.main.topic != "script.whatif")

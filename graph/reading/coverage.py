@@ -131,6 +131,7 @@ def passed_over(mention: Mention, told: str, held: frozenset[str]) -> bool:
     return not (
         mention.text.lower().replace(" ", "") in plain.replace(" ", "")
         or value.lower() in plain
+        or (mention.kind == "Duration" and re.search(rf"(?<![\d.]){float(mention.value) / 3600:g} h\b", plain))
         or (numbers and all(re.search(rf"(?<!\d){one}(?!\d){unit}", plain) for one in numbers))
         or (not numbers and held_in(mention.text, held))
     )

@@ -21,6 +21,7 @@ from graph.answering.grounds import SURE as NEAR
 from graph.answering.grounds import AnswerContext, common_grounds, grounds
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.planned import as_planned
+from graph.answering.script_sizes import allows, tell_own_time
 from graph.answering.situation import write_document
 from graph.answering.table import FACTS_FIRST, answer_topic
 from graph.answering.techniques import tell_technique
@@ -218,6 +219,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     planned = ask.clause.act == "plan" and is_sized(ask.utterance)  # then its sum is asked, and no general text
     if not planned and (step := tell_technique(ask)):
         return Answered(step, certain=True)
+    if of_size := allows(ask) or tell_own_time(ask):
+        return Answered(of_size, certain=True)
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))

@@ -8,7 +8,7 @@ import pytest
 
 from graph.answering.ask import Ask
 from graph.answering.script import explain_launch, explain_part, explain_script, tell_counts, tell_output
-from graph.answering.script_sizes import in_gpus, review_script, tell_batch, tell_cost, tell_whatif
+from graph.answering.script_sizes import allows, in_gpus, review_script, tell_batch, tell_cost, tell_whatif
 from knowledge.catalogue import catalogue
 from knowledge.document import Document
 
@@ -32,6 +32,19 @@ PBS = """#PBS -A LightSheet
 cd $PBS_O_WORKDIR
 mpiexec -n 8 --ppn 4 --depth=8 --cpu-bind depth python train.py
 """
+RANKS = """#SBATCH -p batch
+#SBATCH -N 16
+#SBATCH -t 02:00:00
+srun -N16 -n128 -c7 --gpus-per-task=1 python train.py --data /mnt/bb/$USER/x
+"""
+TACC = """#SBATCH -p gpu-a100
+#SBATCH -N 2
+#SBATCH -n 6
+#SBATCH -t 24:00:00
+export MASTER_ADDR=$(scontrol show hostname $SLURM_NODELIST | head -n 1)
+ibrun python train.py
+"""
+GRID = "#$ -cwd\n#$ -l node_f=2\n#$ -l h_rt=06:00:00\n#$ -N vit\nmpirun -np 8 -npernode 4 python train.py\n"
 LSF = """#BSUB -nnodes 4
 #BSUB -W 240
 #BSUB -q pbatch
@@ -66,6 +79,65 @@ def test_a_part_of_a_strangers_script_is_told(
 ) -> None:
     told = words(explain_part(asking(question, script=script)))
     assert all(one in told for one in says), told
+
+
+@pytest.mark.parametrize(
+    ("script", "machine", "question", "says"),
+    [
+        (RANKS, "frontier", "why -c7, 64 cores / 8 should be 8 no", ["8 x 7 = 56", "8 x 8 = 64, more than the 56"]),
+        (RANKS, "frontier", "warum nur 7 kerne pro task?", ["8 x 7 = 56 uses them all"]),
+        (TACC, "lonestar6", "why 6 in -n? not 8 or so", ["has 3 x A100: 2 x 3 = 6", "8 in all would be more ranks"]),
+        (TACC, "lonestar6", "is MASTER_ADDR right on the second node?", ["finds nothing against it", "one address"]),
+        (MEETING, "perlmutter", "is rdzv_id right?", ["RANDOM"]),
+        (TACC, "lonestar6", "what does line 6 do?", ["`ibrun`, the launcher of TACC"]),
+        (RANKS, "frontier", "whats the /mnt/bb thing", ["each node's own disk", "No line of the script copies"]),
+    ],
+)
+def test_a_value_is_held_against_the_machine_and_the_script(
+    asking: Asking, words: Words, script: str, machine: str, question: str, says: list[str]
+) -> None:
+    told = words(explain_part(asking(question, script=script, machine=machine)))
+    assert all(one in told for one in says), told
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "says"),
+    [
+        ("can i just set -t 6:00:00 on this", "log.helps", "No: batch, the script's queue, does not take 16 nodes"),
+        ("is -N 20 possible?", "site.directives", "Yes: batch of Frontier takes 20 nodes for 2 h"),
+        ("puedo pedir 20 nodos?", "site.limits", "Yes: batch of Frontier takes 20 nodes for 2 h"),
+        ("what does -t 6:00:00 mean", "option", ""),
+        ("how long may 200 nodes run?", "site.limits", ""),
+        ("does -c 8 fit?", "script.line", ""),
+    ],
+)
+def test_another_size_that_is_asked_for_is_held_against_the_queue(
+    asking: Asking, words: Words, question: str, topic: str, says: str
+) -> None:
+    told = words(allows(asking(question, topic, script=RANKS, machine="frontier")))
+    assert told.startswith(says) if says else not told, told
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["and if it hits the 2h, does it carry on?", "e se dopo 2 ore non ha finito?", "what at the time limit?"],
+)
+def test_what_happens_at_the_end_of_its_time(asking: Asking, words: Words, question: str) -> None:
+    told = words(tell_whatif(asking(question, script=RANKS, machine="frontier")))
+    assert "ends it after 2 h" in told and "starts over, unless train.py" in told and "extended (24 h)" in told
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        (GRID, "`vit.oJOBID` (output) and `vit.eJOBID` (errors), in the folder of qsub, written while it runs"),
+        (PBS, "`NAME.oJOBID` (output) and `NAME.eJOBID` (errors), in the folder of qsub, copied there when"),
+        ("#PBS -N emu\n#PBS -j oe\n#PBS -k doe\n" + PBS, "`emu.oJOBID`, output and errors together (line 2"),
+        ("#PBS -o a.out\n" + PBS, "`a.out` (line 1, `#PBS -o a.out`), errors to a file of their own"),
+    ],
+)
+def test_where_a_job_prints_follows_its_own_lines(asking: Asking, words: Words, script: str, says: str) -> None:
+    assert says in words(tell_output(asking("where do the prints go", script=script)))
 
 
 def test_our_own_script_tells_why_a_value_was_taken(asking: Asking, words: Words) -> None:
