@@ -39,7 +39,10 @@ FIELDS = (
     (r"\b(?:program|train\.py|entry)\b", "entry"),
 )
 WHY = re.compile(r"\bwhy\b|\bhow come\b|\breason\b|\bwarum\b|\bpourquoi\b|\bpor ?qu[eé]\b|\bperch[eé]\b", re.I)
-RIGHT = re.compile(r"\b(?:right|correct|ok(?:ay)?|enough|too (?:much|many|few|little))\b", re.I)
+RIGHT = re.compile(  # not the `ok` that takes note of what was said
+    r"\b(?:right|correct|enough|too (?:much|many|few|little)|ok(?:ay)?(?=\W*(?:$|\?|for|like|with|here|there|as)))\b",
+    re.I,
+)
 RESULTS = re.compile(r"\b(?:results?|model|models|checkpoints?|weights|saved?|trained)\b", re.I)
 NAMED_LAUNCHERS = ("torchrun", "mpirun", "mpiexec", "srun", "accelerate", "deepspeed", "jsrun", "ibrun", "flux run")
 OUTPUT_OPTION = re.compile(
@@ -133,7 +136,8 @@ def explain_part(ask: Ask) -> Document | None:
         return tell_counts(ask)  # `why 8 processes a node, it has only 4 cards`
     judged = fits.replace("It adds up", "Yes, it adds up") if right else fits
     judged = judged or (verdict(hand, meant, words) if right else "")
-    return write_document(judged, *told) if why or right else write_document(*told, judged)
+    page = cite([hand.cluster.node_types[0].source or ""], hand.cluster.as_of) if fits and hand.cluster else ""
+    return write_document(*((judged, *told) if why or right else (*told, judged)), page)
 
 
 def numbered(ask: Ask, hand: InHand) -> list[str]:

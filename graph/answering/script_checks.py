@@ -23,7 +23,8 @@ OF_CORES = ("slurm-cpus-per-task", "mpiexec-depth", "flux-cores")
 OF_ALL_RANKS = ("slurm-ntasks", "mpiexec-n", "flux-ntasks")
 OF_TASKS = ("slurm-ntasks-per-node", "flux-tasks-per-node", "mpiexec-ppn")
 OF_A_NODE = (*OF_TASKS, "torchrun-nproc", "slurm-gpus-per-node", "slurm-gres")
-NUMBER = re.compile(r"(?<![\w.:/])(?:-c ?)?(\d{1,4})(?![\w.:/%]|\s*(?:h|min|hours?|nodes?|cores?|kerne?)\b)", re.I)
+NUMBER = r"(?<![\w.:/])(?:-c ?)?(\d{{1,4}})(?![\w.:/%]|\s*(?:h|min|hours?|nodes?|knoten|nod[io]s?|{})\b)"
+A_RANKS, A_CORES = "gpus?|tasks?|ranks?|process(?:es)?", "cpus?|cores?|kerne?"
 COPIES = re.compile(r"\b(?:sbcast|cp|rsync|tar|unzip|mv|dd|aws|rclone)\b")
 NO_COPY = (
     "No line of the script copies anything to it: unless {1} does, what it reads under {0} is missing. Say *stage PATH "
@@ -42,16 +43,17 @@ def check_counts(ask: Ask, hand: InHand, words: Sequence[str], told: Sequence[st
     """
     where, names = (hand.record.scheduler, *hand.layers), [name for word in words for name in spellings(word)]
     asked = {fact.id for name in names for fact in options_named(name, where)}
-    if asked & {*OF_CORES} or (CORES.search(ask.text) and not asked):
-        return cores(ask, hand)
-    if asked & {*OF_ALL_RANKS, *OF_A_NODE} or (RANKS.search(ask.text) and not asked and not told):
-        return ranks(ask, hand, asked)
-    return ""
+    counts = {*OF_CORES, *OF_ALL_RANKS, *OF_A_NODE}
+    of_cores = asked & {*OF_CORES} or (CORES.search(ask.text) and asked <= counts)
+    of_ranks = asked & {*OF_ALL_RANKS, *OF_A_NODE} or (RANKS.search(ask.text) and not asked and not told)
+    of_ranks = of_ranks and (asked or not of_cores)
+    return f"{ranks(ask, hand, asked) if of_ranks else ''} {cores(ask, hand) if of_cores else ''}".strip()
 
 
-def other_numbers(ask: Ask, *known: int | None) -> list[int]:
-    """The numbers of the question that are none of the known ones."""
-    return [number for found in NUMBER.findall(ask.text) if (number := int(found)) and number not in known]
+def other_numbers(ask: Ask, beside: str, *known: int | None) -> list[int]:
+    """The numbers of the question that are none of the known ones, and count none of what is beside the matter."""
+    found = map(int, re.findall(NUMBER.format(beside), ask.text, re.I))
+    return [number for number in found if number and number not in known]
 
 
 def cores(ask: Ask, hand: InHand) -> str:
@@ -74,7 +76,7 @@ def cores(ask: Ask, hand: InHand) -> str:
         told = [f"It adds up: {sum_of} uses them all."]
     else:
         told = [f"It works: {sum_of}; up to {most} a task would fit."]
-    for other in other_numbers(ask, value, cpus, kind.cpu.cores)[-1:]:
+    for other in other_numbers(ask, A_RANKS, value, cpus, kind.cpu.cores)[-1:]:
         over = f"more than the {cpus}" if other > most else f"which leaves {cpus - tasks * other} of them unused"
         told.append(f"With {other} it would be {tasks} x {other} = {tasks * other}, {over}.")
     notes = (one for one in (*kind.notes, *hand.cluster.gotchas) if re.search(rf"\b{cpus}\b.*\bcores?\b", one))
@@ -94,9 +96,12 @@ def ranks(ask: Ask, hand: InHand, asked: set[str]) -> str:
     told = f"A node of {hand.cluster.title} has {name}{part}: {nodes} x {hand.per_node} = {hand.gpus}. {start_of(hand)}"
     room = devices * nodes if in_all else devices
     spawner = launch.spawner.name if launch and launch.spawner and launch.parallel else ""
-    for other in other_numbers(ask, *((hand.gpus, nodes) if in_all else (hand.per_node, devices, 1)))[:1]:
+    of_tasks = launch if launch and spawner and asked & {*OF_ALL_RANKS, *OF_TASKS} else None
+    each, whole = (of_tasks.per_node, of_tasks.tasks) if of_tasks else (hand.per_node, hand.gpus)
+    known = (whole, nodes) if in_all else (each, 1 if of_tasks else devices, 1)
+    for other in other_numbers(ask, A_CORES, *known)[:1]:
         where = "in all" if in_all else "a node"
-        if spawner and asked & {*OF_ALL_RANKS, *OF_TASKS}:
+        if of_tasks:
             told += f" With {other} {where} there would be {other} `{spawner}`, and each starts ranks of its own."
         elif other > room:
             told += f" {other} {where} would be more ranks than GPUs: those without one of their own fail."

@@ -202,7 +202,7 @@ def allows(ask: Ask) -> Document | None:
     -t 6:00:00`), where that is a question of yes or no."""
     hand = in_hand(ask)
     written = any(fact.id in OF_SIZE for word in telling_words(ask.text) for fact in options_named(word))
-    said = ask.topic == "site.limits" and (said_nodes(ask) or said_seconds(ask))
+    said = ask.topic in ("site.limits", "script.whatif") and (said_nodes(ask) or said_seconds(ask))
     return tell_size(ask, hand) if hand and (written or said) and not OPEN.search(ask.text) else None
 
 
@@ -264,7 +264,7 @@ def would_run(machine: Cluster, nodes: int, seconds: int, hand: InHand | None, q
     if own:
         whose = "" if queue else ", the script's queue,"
         no = f"No: {own.id}{whose} does not take {job}."
-        usual = [one for one in queues if one.purpose == "production" and one is not own]
+        usual = [one for one in queues if one.purpose == "production" and one not in (own, *fitting)]
         near = nearest([own, *usual], nodes, seconds, ranks)
         none = f"No queue of {machine.title} is known to take {job}."
         these = f"These of {machine.title} do: {others}." if others else none

@@ -14,7 +14,7 @@ from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
 from graph.conversation.script_review import MOVES, is_review, reviewed
-from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext, bundle_of, rather_asks
+from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext, bundle_of, rather_asks
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
 from graph.reading.own_machine import MOST_WORDS, queue_told
@@ -535,11 +535,26 @@ def by_own(turn: TurnContext) -> State | None:
     if (target and MOVES.search(turn.words)) or unknown_target(turn):
         return carry(turn, own)
     if is_asked(turn):
-        return judged(turn, own) or (changed(turn, own) if turn.utterance.main.share("edit") >= POSSIBLE else None)
+        return (
+            judged(turn, own)
+            or sized(turn, own)
+            or (changed(turn, own) if turn.utterance.main.share("edit") >= POSSIBLE else None)
+        )
     offers = turn.pending.offers if isinstance(turn.pending, OfferEdit) else ()
     goes_on = len(offers) == 1 and offers[0].ordered and not TURNS_DOWN.match(turn.words)
     both = changed(turn, own, offers[0]) if goes_on else None  # what was ordered before, and only offered, is done too
     return both or changed(turn, own) or mended(turn, own) or not_done(turn)
+
+
+def sized(turn: TurnContext, own: Paste) -> State | None:
+    """Whether its machine takes the script with another size, where that is asked rather than ordered."""
+    from graph.answering.ask import Ask
+    from graph.answering.script_sizes import allows
+
+    main = turn.utterance.main
+    ask = Ask(main, turn.utterance, machine_for(turn, own), script=own)
+    told = allows(ask) if main.share(*WANTING) < RATHER and len(turn.utterance.clauses) == 1 else None
+    return State(said=(told,), act="ask") if told else None
 
 
 def is_asked(turn: TurnContext) -> bool:
