@@ -30,9 +30,10 @@ NO_COPY = (
     "No line of the script copies anything to it: unless {1} does, what it reads under {0} is missing. Say *stage PATH "
     "to the local disk* and I add the copy."
 )
-NOTHING = "The check finds nothing against it."
+# No silence of the check is a yes: that is said only where it is known why.
 FILLED_IN = (
-    "It is filled in once, on the first node, before any rank starts: all ranks of all nodes get this one address."
+    "The check finds nothing against it. It is filled in once, on the first node, before any rank starts: all ranks of "
+    "all nodes get this one address."
 )
 
 
@@ -76,7 +77,7 @@ def cores(ask: Ask, hand: InHand) -> str:
         told = [f"It adds up: {sum_of} uses them all."]
     else:
         told = [f"It works: {sum_of}; up to {most} a task would fit."]
-    for other in other_numbers(ask, A_RANKS, value, cpus, kind.cpu.cores)[-1:]:
+    for other in other_numbers(ask, A_RANKS, value, tasks * value, cpus, kind.cpu.cores)[-1:]:
         over = f"more than the {cpus}" if other > most else f"which leaves {cpus - tasks * other} of them unused"
         told.append(f"With {other} it would be {tasks} x {other} = {tasks * other}, {over}.")
     notes = (one for one in (*kind.notes, *hand.cluster.gotchas) if re.search(rf"\b{cpus}\b.*\bcores?\b", one))
@@ -148,5 +149,4 @@ def verdict(hand: InHand, meant: Sequence[ScriptLine], words: Sequence[str]) -> 
     subject = Subject(hand.text, hand.script, hand.cluster)
     found = [value for line, _, value, nested in addresses(subject) if line in rows and not nested]
     found += [one.text for one in meant if "-x MASTER_ADDR=" in one.text]  # mpirun's, filled in by the shell
-    told = any(HOSTNAME.search(one) or NODE_LIST.search(one) for one in found)
-    return f"{NOTHING} {FILLED_IN if told else ''}".strip()
+    return FILLED_IN if any(HOSTNAME.search(one) or NODE_LIST.search(one) for one in found) else ""

@@ -24,9 +24,10 @@ from knowledge.site import site_of
 from knowledge.types import Finding, JobRequest
 
 DYING = re.compile(r"\b(?:dies?|died|crash\w*|fails?|goes down|is lost|breaks?|drops?)\b", re.I)
-# A time that is spoken of without a number.
+# The end of the time, spoken of without a number; not `at the same time`.
 OF_TIME = re.compile(
-    r"(?i)\b(?:(?:wall)?time|limit\w*|hours?|zeit\w*|stunden?|tiempo|l[ií]mite|horas?|tempo|temps|ore|heures?)\b"
+    r"(?i)\b(?:wall ?time|out of time|time(?: is|'s)? (?:up|over|out|limit)|time runs out|limit\w*|zeitlimit"
+    r"|zeit (?:um|ab)\w*|l[ií]mite|tiempo|temps|tempo)\b"
 )
 TRIED = re.compile(r"(?i)\b(?:test\w*|try\w*|prueba\w*|prova\w*|essai\w*|smoke)\b")
 # What hands a job in again at its end; --requeue alone is for nodes that fail.
@@ -46,6 +47,7 @@ OF_SIZE = (
 OF_THE_END = ("script.whatif", "job.resubmit", "next")
 SIZED = ("nodes", "nnodes", "select")
 MOST_FINDINGS = 6
+SECONDS = {"min": 60, "hour": 3600, "day": 86400}
 UNSEEN = "Not seen from here: your account, the modules and the environment, and what the program itself does."
 MACHINE = "Which machine is it for? Then I hold it against its queues and nodes as well."
 
@@ -120,7 +122,13 @@ def said_nodes(ask: Ask) -> int | None:
 
 
 def said_seconds(ask: Ask) -> int | None:
-    return next((int(m.value) for m in ask.utterance.within(ask.clause) if m.kind == "Duration"), None)
+    """The time that is said; `the 2h` is read as a number of hours."""
+    found = (
+        (m.value, SECONDS.get(m.unit, 1))
+        for m in ask.utterance.within(ask.clause)
+        if m.kind == "Duration" or (m.kind == "Quantity" and m.unit in SECONDS)
+    )
+    return next((round(float(value) * each) for value, each in found), None)
 
 
 def tell_batch(ask: Ask) -> Document | None:

@@ -26,8 +26,9 @@ EXPLAIN = re.compile(
 MOVES = re.compile(
     r"\b(?:port|move|convert|adapt|migrate|translate|rewrite|make (?:this|it)|run (?:this|it) on)\b", re.I
 )
-# Topics under which one thing of it is meant, and not the whole.
-OF_A_PART = ("option", *(f"script.{one}" for one in ("line", "launch", "counts", "output", "batch", "whatif")))
+# Topics under which one thing of it is meant, and not the whole; others than a line only where nothing else is asked.
+OF_A_LINE = ("script.line", "option")
+OF_A_PART = ("script.launch", "script.counts", "script.output", "script.batch", "script.whatif")
 NEXT = "Say *make it run on Frontier* (or another machine) and I write it anew from this."
 
 
@@ -62,7 +63,8 @@ def reviewed(
     from graph.answering.script_sizes import review_script
     from graph.answering.table import answer_topic
 
-    part = answer_topic(ask.topic, ask) if ask.topic in OF_A_PART else None
+    alone = ask.topic in OF_A_PART and len(utterance.clauses) == 1
+    part = answer_topic(ask.topic, ask) if alone or ask.topic in OF_A_LINE else None
     if part and part.parts and utterance.main.confidence >= RATHER:
         return (part,)
     if is_checked(words, utterance):
