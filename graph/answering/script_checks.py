@@ -42,6 +42,8 @@ def check_counts(ask: Ask, hand: InHand, words: Sequence[str], told: Sequence[st
 
     words: the options that are asked about; told: what is known of a line that is meant.
     """
+    if ask.clause.act == "diagnose":  # what a failing program printed asks of no count
+        return ""
     where, names = (hand.record.scheduler, *hand.layers), [name for word in words for name in spellings(word)]
     asked = {fact.id for name in names for fact in options_named(name, where)}
     counts = {*OF_CORES, *OF_ALL_RANKS, *OF_A_NODE}

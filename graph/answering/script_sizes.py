@@ -46,6 +46,7 @@ OF_SIZE = (
 )
 OF_THE_END = ("script.whatif", "job.resubmit", "next")
 SIZED = ("nodes", "nnodes", "select")
+ENOUGH = re.compile(r"(?i)\b(?:enough|(?:aus)?reich\w*|basta\w*|suffi\w*|suficiente)\b")
 MOST_FINDINGS = 6
 SECONDS = {"min": 60, "hour": 3600, "day": 86400}
 UNSEEN = "Not seen from here: your account, the modules and the environment, and what the program itself does."
@@ -177,6 +178,8 @@ def tell_whatif(ask: Ask) -> Document | None:
     hand = in_hand(ask)
     if DYING.search(ask.text):
         return when_it_dies(hand)
+    if said_nodes(ask) and ENOUGH.search(ask.text):
+        return None  # what a queue takes says nothing of memory
     if size := tell_size(ask, hand):
         return size
     timed = said_seconds(ask) is not None or OF_TIME.search(ask.text)
@@ -211,7 +214,11 @@ def allows(ask: Ask) -> Document | None:
     hand = in_hand(ask)
     written = any(fact.id in OF_SIZE for word in telling_words(ask.text) for fact in options_named(word))
     said = ask.topic in ("site.limits", "script.whatif") and (said_nodes(ask) or said_seconds(ask))
-    return tell_size(ask, hand) if hand and (written or said) and not OPEN.search(ask.text) else None
+    return (
+        tell_size(ask, hand)
+        if hand and (written or said) and not (OPEN.search(ask.text) or ENOUGH.search(ask.text))
+        else None
+    )
 
 
 def written_in(ask: Ask, hand: InHand | None) -> InHand | None:
