@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,9 @@ from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import longest_hours
 from knowledge.cluster import Cluster
 from knowledge.document import Code, Document
+from knowledge.general_facts import framework_builds
 
+STACKS = {"nvidia": "NVIDIA (CUDA)", "amd": "AMD (ROCm)", "intel": "Intel (XPU)"}
 INTERNET = {"yes": "yes", "no": "no", "proxy": "by proxy", "unknown": "?"}
 
 
@@ -95,6 +98,28 @@ def table_text(rows: Sequence[MachineRow]) -> str:
     cells = [[name for name, _ in COLUMNS], *([cell(row) for _, cell in COLUMNS] for row in rows)]
     widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
     return "\n".join("  ".join(f"{text:<{w}}" for text, w in zip(line, widths, strict=True)).rstrip() for line in cells)
+
+
+def stack_lines(clusters: Sequence[Cluster], text: str) -> list[str]:
+    """Whose GPUs and processors they have, where that differs, and what it means for the packages that are named."""
+    makers = {c.title: c.node_types[0].gpus.vendor for c in clusters}
+    arm = [c.title for c in clusters if any("grace" in (kind.cpu.model or "").lower() for kind in c.node_types)]
+    told = []
+    if len(set(makers.values())) > 1:
+        told.append(
+            f"**The software differs**: {', '.join(f'{title} {STACKS[maker]}' for title, maker in makers.items())}. "
+            "PyTorch has builds for all; what was only tried with CUDA, or builds its own kernels, needs another "
+            "build elsewhere: try it before you choose by hours."
+        )
+        named = [one for one in framework_builds() if re.search(rf"(?i)\b(?:{one.names})\b", text)]
+        other = [(title, maker) for title, maker in makers.items() if maker != "nvidia"]
+        told += [f"{one.title} on {title}: {getattr(one, maker)}" for one in named for title, maker in other]
+    if arm and len(arm) < len(clusters):
+        told.append(
+            f"**{' and '.join(arm)}: Arm processors**, so packages and containers must be built for aarch64; the "
+            "others are x86, where the usual wheels run."
+        )
+    return told
 
 
 def compare_machines(clusters: Sequence[Cluster]) -> Document:

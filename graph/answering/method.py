@@ -202,11 +202,12 @@ def gpu_models(ask: Ask) -> list[str]:
 def about_fp8(models: Sequence[str], where: str) -> str:
     if not any(FP8.search(model) for model in models):
         return f"No: {where} has no fp8 arithmetic. bf16 is the right choice there."
+    can = [model for model in models if FP8.search(model)]
+    others = f" ({', '.join(one for one in models if one not in can)} not)" if len(can) < len(models) else ""
     return (
-        f"{where} can, but start with bf16. fp8 speeds up large matrix products only, needs Transformer Engine or "
-        f"torchao "
-        "in the program (an option alone does nothing), and the loss must be watched. Worth a try for models of some "
-        "billions once bf16 runs well; compare a few hundred steps of both."
+        f"{' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products only, needs "
+        "Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be watched. "
+        "Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
     )
 
 
@@ -310,9 +311,27 @@ def on_machine(ask: Ask) -> list[Part | str]:
     return [*told, cite([one.source for one in found[:1]], machine.as_of)]
 
 
+# How many times as fast a question hopes for: `4x faster`, `twice as fast`.
+HOPED = re.compile(
+    r"(?i)(?<![\w.])(?P<times>\d{1,3}(?:[.,]\d)?)\s?(?:x|\u00d7|times|mal|fois|veces|倍)(?![\w-]*\s*(?:a|h|v|mi|gh)\d)"
+    r"|\b(?:twice|double|doppelt|deux fois|dos veces|dobl\w+|il doppio)\b"
+)
+
+
+def hoped_for(text: str) -> str:
+    """What of so many times the speed remains; empty where no such number is named."""
+    found = HOPED.search(text)
+    times = float((found["times"] or "2").replace(",", ".")) if found else 0.0
+    told = (
+        f"**Not quite: {0.85 * times:.3g} to {0.95 * times:.3g} times as fast is usual** (85 to 95 %), with the same "
+    )
+    return f"{told}batch a GPU and data loading that keeps up. Measure both for some minutes." if times > 1 else ""
+
+
 def expect_scaling(ask: Ask) -> Document:
     """What speed-up to hope for, what is bad, and how to measure it."""
     return write_document(
+        hoped_for(ask.text),
         "Efficiency = time of one node / (time of N nodes x N) for the same work. Rules of thumb: 90 % and more up to "
         "a few "
         "nodes is good, below 80 % at 32 nodes something is wrong for a model with enough work a step, below 60 % more "

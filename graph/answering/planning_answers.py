@@ -15,7 +15,16 @@ from graph.answering.resource_machines import tell_machine
 from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
 from graph.answering.resource_sums import tell_rate, tell_sums
-from graph.answering.resource_words import count_words, memory_words, option_line, place_words, round_words, way_words
+from graph.answering.resource_words import (
+    VERDICTS,
+    count_words,
+    memory_words,
+    option_line,
+    place_words,
+    round_words,
+    states_words,
+    way_words,
+)
 from graph.answering.resources import (
     question_of,
     room_line,
@@ -47,13 +56,26 @@ KILLED = re.compile(
     r"(?i)(?<!\bbe )(?<!\bget )\b(?:(?:oom[- ]?)?killed|oom(?:ed|s|'d)|died|dies|crashe[sd]|gone|abgebrochen|"
     r"abgest[üu]rzt|get[öo]tet|tuée?s?)\b"
 )
+TIMED = re.compile(r"\b(?:minutes?|hours|days|h)\b \(")
+ONE_EPOCH = (
+    "**Hours are those of one epoch of {:,.0f} samples**: say how many (*90 epochs*) and I reckon the whole training."
+)
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
 
 def tell_plan(ask: Ask) -> Document | None:
-    """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
+    """The answer to the question, with what it takes silently: of samples without a number of epochs, one epoch."""
     question = question_of(ask)
+    told = tell_aim(ask, question)
+    one = question.samples and not (question.epochs or question.tokens or question.steps or question.epochs_done)
+    if one and told and any(TIMED.search(getattr(part, "text", "")) for part in told.parts):
+        return write_document(ONE_EPOCH.format(question.samples)) + told
+    return told
+
+
+def tell_aim(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
     if told := tell_sums(question) or tell_measured(question) or unknown_gpu(question):
         return told
     if rate := tell_rate(question):
@@ -179,6 +201,31 @@ def tell_why_not(ask: Ask, question: ResourceQuestion | None = None) -> Document
         *premise_lines(question, device, best.cluster),
         f"**{model.name} with {way_words(tried)} {verdict} on {gpus} x {device.name}**{why}; "
         f"{memory_words(tried)}.{against}{faster}",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def choose_way(ask: Ask) -> Document | None:
+    """`DDP or FSDP?`, `do I need FSDP at all?`: the simplest that holds the model on what is taken; of another way why
+    not that."""
+    question = replace(question_of(ask), strategy=None, aim=None)
+    model, aim = find_model(question.model) if question.model else None, find_aim(ask.utterance.text)
+    named = {str(one.value) for one in ask.utterance.of_kind("Method")} & SPREADS.keys()
+    if model is None or model.unsure or not named <= {"ddp", "fsdp"} or (aim and aim[0] == "why_not"):
+        return tell_why_not(ask)
+    best = next((one for one in plan_resources(question).options if one.fit.verdict == "fits"), None)
+    if best is None:
+        return tell_why_not(ask)
+    layout, device = best.fit.layout, best.fit.device
+    layout = replace(layout, gpus=max(layout.gpus, 2), settled=False)
+    ddp, fsdp = (ease(model, replace(layout, spread=SPREADS[way]), device) for way in ("ddp", "fsdp"))
+    told = "; ".join(f"{way_words(one)} {VERDICTS[one.verdict]} ({memory_words(one)})" for one in (ddp, fsdp))
+    take = "FSDP (or ZeRO-3)" if layout.tensor * layout.pipeline == 1 else way_words(best.fit)
+    simpler = "**DDP: FSDP is not needed**, and DDP is simpler and sends less." if ddp.verdict == "fits" else ""
+    return write_document(
+        *premise_lines(question, device, best.cluster),
+        f"On one GPU neither is needed ({memory_words(best.fit)}). Over several:" * (best.fit.layout.gpus == 1),
+        f"{simpler or f'**{take}.**'} {states_words(model, ddp)}; on {layout.gpus} x {device.name}: {told}.",
         cite(SOURCES, gpu_table().as_of),
     )
 

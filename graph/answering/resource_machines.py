@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from graph.answering.ask import Ask
-from graph.answering.machine_compare import compare_machines
+from graph.answering.machine_compare import compare_machines, stack_lines
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import prices_of
 from graph.answering.resource_words import hours_words, option_line, place_words, round_words
@@ -20,6 +20,7 @@ from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import ResourceOption
 from graph.planning.resources.reading import read_question
+from graph.reading.scope import wanted
 from graph.usecases.plan_resources import TAKING, ResourcePlan, fewest_line, mine_line, offered, plan_resources
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -73,6 +74,8 @@ def tell_machine(ask: Ask) -> Document | None:
     told = write_document(mine_line(question), *choice)
     if len(clusters) < 2:
         return told
+    stacks = stack_lines(clusters, wanted(ask.utterance.text)) if len(ask.utterance.machines()) > 1 else []
+    told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
     best = {one.cluster.id: one for one in reversed(plan.options) if one.cluster and one.fit.verdict == "fits"}
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
     spent = (
@@ -241,5 +244,9 @@ def _speed(option: ResourceOption) -> float:
 
 def tell_comparison(ask: Ask) -> Document | None:
     """Two or more machines side by side; None where fewer than two are named."""
-    clusters = [c for name in question_of(ask).machines if (c := catalogue().find(name))]
-    return compare_machines(clusters) if len(clusters) > 1 else None
+    named, before = question_of(ask).machines, ask.resources.machines if ask.resources else ()
+    names = named if len(named) > 1 else dict.fromkeys((*before, *named))  # `and Anvil, compared to that?`
+    clusters = [c for name in names if (c := catalogue().find(name))]
+    if len(clusters) < 2:
+        return None
+    return write_document(*stack_lines(clusters, ask.utterance.text)) + compare_machines(clusters)

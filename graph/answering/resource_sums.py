@@ -22,8 +22,25 @@ SAFE = 0.93
 
 def tell_sums(question: ResourceQuestion) -> Document | None:
     """The first sum that the question's values make; None where they make none."""
-    sums = (tell_points, tell_paces, tell_loading, tell_waiting, tell_accumulation)
+    sums = (tell_points, tell_paces, tell_loading, tell_waiting, tell_accumulation, tell_runs)
     return next((told for one in sums if (told := one(question))), None)
+
+
+def tell_runs(question: ResourceQuestion) -> Document | None:
+    """What several runs cost whose hours and GPUs are told."""
+    device = next((device for device, _ in known_devices(question)), None)
+    gpus, runs, hours = (
+        (wanted_gpus(question, device) if device else None) or 0,
+        question.runs or 1,
+        question.hours or 0,
+    )
+    work = question.tokens or question.samples or question.steps or question.flops or question.pace_s
+    if question.aim not in ("cost", "hours") or work or question.measured_gb or runs < 2 or not hours * gpus:
+        return None
+    return write_document(
+        f"**{runs} runs x {hours:g} h x {plural(gpus, 'GPU')} = {runs * hours * gpus:,.6g} GPU hours.** On another "
+        "card the hours change with its speed. Tests, restarts and failed runs come on top, so ask for more."
+    )
 
 
 def tell_points(question: ResourceQuestion) -> Document | None:

@@ -803,7 +803,13 @@ def what_fits(question: ResourceQuestion) -> Document:
             if gpus
             else f"sharding alone does not do it on {smallest.name}: the rest is activations"
         )
-        lines.append(f"**{seen:g} GB do not fit on {smallest.name}** (about {room:.0f} usable)." * (seen > room))
+        sold = sorted(gb for gpu in gpu_table().gpus if gpu.model == smallest.facts.model for gb in gpu.gb)
+        least = next((gb for gb in sold if usable_gib(gb) >= seen), smallest.gb)
+        fewer = f", and on one of {least:g} GB ({usable_gib(least):.0f} usable) as well" if least < smallest.gb else ""
+        verdict = f"do not fit on {smallest.name}** (about {room:.0f} usable)."
+        if seen <= room:
+            verdict = f"fit on {smallest.name}** (about {room:.0f} usable){fewer}. If it grows:"
+        lines.append(f"**{seen:g} GB {verdict}")
         lines.append(
             f"In this order: {spread}; activation checkpointing (about a third more time); an 8-bit optimizer (a "
             "quarter to a third of the states less); offload of the optimizer to the CPU (slow)."

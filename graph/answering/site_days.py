@@ -505,7 +505,7 @@ def prices(cluster: Cluster, text: str) -> str:
         if queue.max_walltime is None or walltime_seconds(queue.max_walltime) >= float(hours[1]) * 3600
     ]
     if len(fitting) < 2:
-        return ""
+        return f"{gpus[1]} GPUs x {hours[1]} h = {amount:g} GPU hours."
     rows = [
         f"{queue.id} x {factor:g} = {amount * factor:g}" for factor, queue in sorted(fitting, key=lambda one: one[0])
     ]

@@ -33,7 +33,7 @@ ANSWERERS: dict[str, tuple[str, ...]] = {
     "script.batch": ("script_sizes.tell_batch",),
     "script.whatif": ("script_sizes.tell_whatif",),
     "option": ("options.explain_option",),
-    "method.strategy": ("table.compare_ways", "planning_answers.tell_why_not", "method.choose_strategy"),
+    "method.strategy": ("table.compare_ways", "planning_answers.choose_way", "method.choose_strategy"),
     "method.precision": ("method.choose_precision",),
     "method.framework": ("method.choose_framework",),
     "method.checkpoint": ("table.plan_saves",),
@@ -93,7 +93,8 @@ def of_each_machine(topic: str, ask: Ask) -> Document | None:
         return None
     if topic in OF_DISKS and (place := answerer("script_checks.tell_place")(ask)):
         return place
-    compared = ask.resources.machines if ask.resources and ask.last_topic.startswith("machine.") else ()
+    of_plans = ask.last_act == "plan" or ask.last_topic.startswith("machine.")
+    compared = ask.resources.machines if ask.resources and of_plans else ()
     names = ask.utterance.machines() or compared
     clusters = [one for name in names if (one := catalogue().find(name))][:MOST_MACHINES]
     from graph.answering.site_days import tell_site

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from knowledge.cluster import Cluster
+from knowledge.resource_question import ResourceQuestion
 from knowledge.types import Alternative, JobRequest, Question
 
 AGREED = (
@@ -40,6 +41,8 @@ ADVICE: dict[str, tuple[str | int, str]] = {
     "nodes": (1, "one node starts soonest; it is easy to grow afterwards"),
 }
 OF_FRAMEWORK = {"megatron": ("3d", "what Megatron is for")}
+# `7B` is a Llama-7B of 6.74 B.
+SAME_SIZE = 0.15
 # What spreads a model's state over the GPUs, in the order in which it is proposed.
 SPREADING = ("fsdp", "zero3", "tp")
 
@@ -87,6 +90,27 @@ def usual(question: Question, request: JobRequest, cluster: Cluster | None) -> t
     if question.options and value not in question.options:
         return question.options[0], "the first that this framework offers"
     return value, why
+
+
+def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion | None) -> tuple[str, str] | None:
+    """The way by which the sum of this conversation holds the model, with its method, on the GPUs of the job."""
+    if question.field != "strategy" or asked is None or not asked.model or asked.task == "serve" or not request.machine:
+        return None
+    from graph.answering.resource_words import memory_words, way_words
+    from graph.planning.resources.parameters import find_model
+    from graph.usecases.plan_resources import plan_resources
+
+    told, reckoned = find_model(request.model or asked.model), find_model(asked.model)
+    if not told or not reckoned or abs(told.parameters / reckoned.parameters - 1) > SAME_SIZE:
+        return None
+    there = replace(
+        asked, machines=(request.machine,), nodes=request.nodes, gpus=request.gpus_per_node or request.total_gpus,
+        strategy=None, aim=None, also=(), queue=None, or_gpus=(), each=None, gpu=None, gpu_gb=None,
+    )  # fmt: skip
+    best = next((one for one in plan_resources(there).options if one.fit.verdict == "fits"), None)
+    if best is None or best.fit.layout.spread not in question.options:
+        return None
+    return best.fit.layout.spread, f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}, as reckoned before"
 
 
 def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:

@@ -7,13 +7,15 @@ import re
 from dataclasses import replace
 
 from graph.answering.planned import without_interval
+from graph.answering.terms import find_terms
 from graph.conversation.followup import BESIDE, GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
-from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
+from graph.conversation.turn import LEADING, SURE, WANTING, TurnContext, asks_by_form, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
 from graph.planning.resources.reading import (
     bare_number,
     bare_queue,
+    blanked,
     read_followup,
     read_question,
     residue,
@@ -30,6 +32,16 @@ from knowledge.types import OfferRows
 TOGETHER = 0.6
 OF_PLANS = ("method.", "machine.")
 OF_SUMS = ("script", "method.", "machine.")
+# Topics with an answer of their own, that the sum of the question before is none to.
+OF_THEIR_OWN = ("method.scaling", "method.precision", "method.strategy", "machine.compare", "site.charging")
+# Those that are asked beside a sum; `the GPUs have 80 GB there, right?` is part of it.
+BESIDE_A_SUM = ("site.storage", "site.internet", "site.transfer", "site.login", "site.account", "site.modules",
+                "site.environment", "machine.runs")  # fmt: skip
+# `What is tensor parallel?`
+MEANS = re.compile(
+    r"(?i)\W*(?:(?:and|so|ok|but)\W+)*(?:what(?:'?s| is| are| does)|was (?:ist|sind|hei(?:ß|ss)t|bedeutet)"
+    r"|qu'?est[- ]ce que?|c'est quoi|qu[eé] (?:es|significa)|cos'?[eè]|che cos|什么是)(?!\w)"
+)
 OTHER_ACTS = ("ask", "diagnose", "pending", "mend", "port")
 # What asks for a script, and no sum; words that do so only where no work is said (`what do I write for node hours?`).
 WANTS_SCRIPT = re.compile(r"(?i)\b(?:scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|port|convert)\b")
@@ -60,9 +72,28 @@ def as_planning(turn: TurnContext) -> TurnContext:
         words = turn.words
         asked = read_followup(turn.utterance, turn.state.get("resources"))
         act, topic = ("ask", "method.checkpoint") if asked.aim == "saves" and not asked.also else ("plan", "")
-        plan = Clause(0, len(words), words, act, topic, scope="asked", shares=((act, 1.0),))
-        return replace(turn, utterance=replace(turn.utterance, clauses=(plan,)))
+        if own := own_topic(read):
+            act, topic = "ask", own
+        beside = asked_beside(read) if act == "plan" else ()
+        text = blanked(words, [(one.start, one.end) for one in beside if one.topic.startswith("site.")])
+        plan = Clause(0, len(words), text, act, topic, scope="asked", shares=((act, 1.0),))
+        return replace(turn, utterance=replace(turn.utterance, clauses=(plan, *beside)))
     return turn
+
+
+def own_topic(turn: TurnContext) -> str:
+    """What a short question asks that no sum answers: which way (`fsdp?`), what a word means; else empty."""
+    said, main = read_question(turn.utterance).said(), turn.utterance.main
+    if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
+        return main.topic
+    defined = MEANS.match(turn.words) and not said.keys() & {"machines", "aim", "model", "tokens"}
+    return "concept" if defined and find_terms(turn.words) else ""
+
+
+def asked_beside(turn: TurnContext) -> tuple[Clause, ...]:
+    """Questions of a site or a package that stand beside what the sum is of: each has an answer of its own."""
+    asked = (one for one in turn.utterance.clauses if one.act == "ask" and asks_by_form(one))
+    return tuple(one for one in asked if one.topic.startswith(BESIDE_A_SUM) and one.confidence >= LEADING)
 
 
 def is_whole(turn: TurnContext) -> bool:
@@ -191,9 +222,13 @@ def goes_on(turn: TurnContext) -> bool:
     left -= {queue[0].lower()} if queue else set()
     if times := scaled_words(words):
         left -= set(times.split())
+    main = turn.utterance.main
+    sure_of_it = main.act == "ask" and main.topic in OF_THEIR_OWN and main.confidence >= SURE
+    of_machines = main.topic != "machine.compare" or (said.machines and not said.gpu)  # `A40 or A100 on Alex?` is a sum
+    if sure_of_it and of_machines and (left or main.topic != "method.precision"):  # `in fp32?` alone is a value
+        return False
     if not left:
         return said.aim != "memory" or not said.machines
-    main = turn.utterance.main
     elsewhere = main.act not in ("plan", "chat") and main.confidence >= OWN and not main.topic.startswith(OF_PLANS)
     if said.aim and said.aim not in VAGUE and (turn.script is not None or len(left) <= FEW_LEFT):
         return len(left) <= FEW_LEFT

@@ -293,7 +293,9 @@ def words(state: State, runtime: Runtime[Context]) -> State:
                 resources=resources_asked(state, runtime.context),
             )
         if act in ANSWERED:
-            return State(said=(unknown(state, runtime.context),), unanswered=True)
+            kept = resources_asked(state, runtime.context)  # the values that were read stand for what comes next
+            kept = replace(kept, aim=None, also=()) if kept else None
+            return State(said=(unknown(state, runtime.context),), unanswered=True, resources=kept)
     talks = all(one.act in ("chat", "quit") for one in clauses_of(state)) and len(text.split()) <= FEW_WORDS
     if act in ("chat", "quit") and talks and (THANKS.search(text) or BYE.search(text)):
         return State(said=(Say(WELCOME if THANKS.search(text) else GOODBYE),))
@@ -401,6 +403,10 @@ def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], 
 def ask_of(state: State, context: Context, text: str, clause: Clause | None = None) -> Ask:
     """The question with all that it may be answered from."""
     utterance = state.get("utterance") or Utterance(text)
+    # A plan has blanks for what is asked beside it.
+    if clause and clause.act == "plan" and len(clause.text) == len(utterance.text):
+        inside = tuple(one for one in utterance.mentions if clause.text[one.start : one.end].strip())
+        utterance = replace(utterance, text=clause.text, mentions=inside)
     start, end = (clause.start, clause.end) if clause and clause.text == text else (0, len(text))
     whole = replace(clause or Clause(0, 0, "", "ask", "", 0.0, by_rule=False), text=text, start=start, end=end)
     named = [context.catalogue.find(name) for name in utterance.machines()]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from graph.context import Context
-from graph.conversation.option_choice import usual
+from graph.conversation.option_choice import by_its_sum, usual
 from graph.extraction.request import machines_in
 from graph.nodes.answer import ask_of, asking, in_words
 from graph.planning.questions import machines_of_account, machines_that_fit, still_missing
@@ -79,7 +79,7 @@ def filled(state: State, request: JobRequest, missing: Sequence[Question], clust
     """The usual values for what was not said, each named with what it costs to be wrong."""
     taken = list(state.get("left_to_us", ()))
     while missing:
-        value, why = usual(missing[0], request, cluster)
+        value, why = by_its_sum(missing[0], request, state.get("resources")) or usual(missing[0], request, cluster)
         request = replace(request, **{missing[0].field: value})  # type: ignore[arg-type]
         taken.append(Assumption(missing[0].field, str(value), why))
         missing = still_missing(request, cluster)

@@ -32,6 +32,9 @@ ONE_NODE = re.compile(
 )
 # `a 4 x A100 node` is one node of four; `4 x A100 nodes` are four.
 ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")
+# `the 4x A100 nodes` are those of four, and `one of the 4x A100 nodes` is one of them.
+THOSE = re.compile(r"(?i)(?:\b(?P<one>one|1|a single|una?|uno|eine[mnr]?) (?:of|de|dei|von|d'entre) )?"
+                   r"\b(?:the|those|these|your|their|our|den|der|die|les|los|las)\s+$")  # fmt: skip
 # `4 GPUs a node` counts no node.
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
 GENERIC = (
@@ -123,6 +126,8 @@ def _read(match: re.Match[str]) -> GpuWords:
     each = next((int(match[name]) for name in ("each", "eight") if match[name]), None)
     if count and match["times"] and ONE_OF_THEM.fullmatch(unit):
         count, each = 1, count
+    elif count and match["times"] and is_nodes and (those := THOSE.search(match.string[: match.start()])):
+        count, each = 1 if those["one"] else None, count
     return GpuWords(*match.span(), model, float(gb) if gb else None, count or None, is_nodes, each)
 
 

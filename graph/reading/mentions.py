@@ -20,7 +20,8 @@ from knowledge.data_file import read_data
 
 
 AMOUNT = (
-    r"(?P<number>\d{1,3}(?:[.,]\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mln|mld|mrd\.?|bn|m|b|t"
+    r"(?P<number>\d{1,3}(?:[.,]\d{3})+(?!\d)|[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3})*[ \u00a0\u202f]000(?![\d.,]*\d)"
+    r"|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mln|mld|mrd\.?|bn|m|b|t"
     r"|thousand|tausend|mil millones|milhões|millions?|millionen|millones|milioni"
     r"|billions?|milliarden|milliards?|miliardi|bilhões|miljard\w*|trillions?|billionen|十亿|億|亿|万)?"
 )
@@ -57,7 +58,8 @@ def find_sizes(text: str) -> Iterator[Mention]:
 
 
 def _number(written: str, scale: str | None, unit: str) -> float:
-    """`20,000`, `20.000` (of what is counted, where no scale stands behind it), `1.5`, `1,5`, `10^12`."""
+    """`20,000`, `20 000`, `20.000` (of what is counted, where no scale stands behind it), `1.5`, `1,5`, `10^12`."""
+    written = re.sub(r"\s", "", written)
     if written.startswith("10^"):
         return 10.0 ** int(written[3:])
     whole = THOUSANDS.fullmatch(written) and ("," in written or not (scale or unit in MEASURED))

@@ -216,7 +216,9 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     reason = tell_reason(ask)
     if reason:
         return Answered(reason)
-    planned = ask.clause.act == "plan" and is_sized(ask.utterance)  # then its sum is asked, and no general text
+    planned = ask.clause.act == "plan" and (
+        ask.clause.by_rule or is_sized(ask.utterance)
+    )  # then its sum is asked, and no general text
     if not planned and (step := tell_technique(ask)):
         return Answered(step, certain=True)
     if of_size := allows(ask) or tell_own_time(ask):

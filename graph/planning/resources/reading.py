@@ -49,6 +49,8 @@ OF_ROOM = (None, "fit", "hours", "saves")
 # No batch has so many tokens.
 LARGEST_BATCH = 5e8
 LENGTHS = frozenset(1 << power for power in range(9, 21))
+# Of a thing without a unit, what is counted from so many on beside epochs or tokens each is a data set's.
+FEWEST_SAMPLES = 500
 # A batch above it, over several GPUs, is that of all of them together.
 LARGE_BATCH = 64
 # What so many of are on each GPU.
@@ -349,6 +351,7 @@ def _draft(utterance: Utterance) -> Draft:
     draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]  # `a Perlmutter node` is read around them
     _amounts(draft)
     _times(draft)
+    _samples(draft)
     _pixels(draft)
     _lengths(draft)
     _settle(draft)
@@ -491,7 +494,7 @@ def _model(draft: Draft) -> None:
     if family and sizes and (found := find_model(f"{family.value}-{sizes[0].value}")) and found.exact:
         return draft.set("model", f"{family.value}-{sizes[0].value}", sizes[0].start, sizes[0].end)
     if exact and not (shape and shape[2] - shape[1] > exact[-1].end - exact[-1].start):
-        return draft.set("model", str(exact[-1].value), exact[-1].start, exact[-1].end)
+        return draft.set("model", of_size(str(exact[-1].value), utterance.text), exact[-1].start, exact[-1].end)
     if config := matching("config").search(utterance.text):
         return draft.set("model", config[0], *config.span())
     if shape and not any(m.start <= shape[1] and shape[2] < m.end and find_model(str(m.value)) for m in mentions):
@@ -523,9 +526,11 @@ def _millions(text: str) -> float | None:
 
 def of_size(name: str, text: str) -> str:
     """`vision transformer 400M`: a family's name stands for one of its models only where the text names no size."""
-    shape, size = find_shape(name), matching("sized").search(text)
-    whole_family = shape is not None and shape.kind != "decoder" and not re.search(r"\d", name)
-    return f"{name} {int(size[1])}M" if whole_family and size else name
+    told = re.search(rf"(?i)\d\s?bn?[\s-]+{re.escape(name)}\b|\bparam", text)  # `3B vit`, `vit with 3B parameters`
+    shape, size = find_shape(name), _millions(text) or (read_size(text) if told else None)
+    if size is None or shape is None or shape.kind == "decoder" or re.search(r"\d", name):
+        return name
+    return f"{name} {size:g}B" if size >= 1 else f"{name} {size * 1000:g}M"
 
 
 @cache
@@ -571,6 +576,9 @@ def _gpus(draft: Draft) -> None:
         near = text[max(0, one_size.start - 25) : one_size.end + 25]
         if matching("of_host").match(text[one_size.end :]) or matching("host_is").search(text[: one_size.start]):
             draft.add("host_gb", gb, one_size.start, one_size.end)
+            continue
+        if matching("of_data").match(text[one_size.end :]) or matching("data_is").search(text[: one_size.start]):
+            draft.taken.append((one_size.start, one_size.end))  # of the data: no memory
             continue
         disk = matching("of_disk").search(near)
         if disk or gb > LARGEST_CARD_GB:
@@ -671,6 +679,21 @@ def _amounts(draft: Draft) -> None:
             name, number = "tokens", number * model.parameters
         if name:
             draft.set(name, int(number) if name in WHOLE else number, one.start, one.end)
+
+
+def _samples(draft: Draft) -> None:
+    """`60k dialogues of 1000 tokens each`, `40,000 chats, 3 epochs`: whatever is counted there is a data set's."""
+    values, text = draft.values, draft.utterance.text
+    each = "sequence" in values and matching("each_of_them").search(text)
+    if "samples" in values or not (each or "epochs" in values):
+        return
+    named = [one for one in draft.utterance.mentions if one.unit or one.kind not in ("Quantity", "JobId")]
+    for many in matching("counted").finditer(text):
+        plain = re.sub(r"\s|[.,](?=\d{3})", "", many["number"]).replace(",", ".")
+        number = float(plain) * {"k": 1e3, "m": 1e6}.get((many["scale"] or "")[:1].lower(), 1.0)
+        other = any(one.start < many.end() and many.start() < one.end for one in named)
+        if number >= FEWEST_SAMPLES and draft.is_free(*many.span()) and not other:
+            draft.add("samples", number, *many.span())
 
 
 def is_size(one: Mention) -> bool:
@@ -813,6 +836,8 @@ def _settle(draft: Draft) -> None:
     if values.get("task") == "serve" and batch:
         values.setdefault("users", batch)
         values.pop("micro_batch", None), values.pop("global_batch", None)
+    if values.get("task") == "serve" and values.get("each") and not (values.get("nodes") or values.get("gpus")):
+        values["nodes"] = 1  # `on the 4x A100 nodes`: whether one of them does is asked
     if values.get("precision") in ("int4", "int8") and values.get("task") == "train":
         values["task"] = "qlora"
     if values.get("precision") in ("int4", "int8") and "task" not in values:
