@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.answering.situation import cite, write_document
 from graph.planning.resources.communication import tokens_for_ratio
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import longest_hours
-from knowledge.cluster import Cluster
+from knowledge.cluster import Cluster, NodeType
 from knowledge.document import Code, Document
 from knowledge.general_facts import framework_builds
 
@@ -100,10 +100,11 @@ def table_text(rows: Sequence[MachineRow]) -> str:
     return "\n".join("  ".join(f"{text:<{w}}" for text, w in zip(line, widths, strict=True)).rstrip() for line in cells)
 
 
-def stack_lines(clusters: Sequence[Cluster], text: str) -> list[str]:
-    """Whose GPUs and processors they have, where that differs, and what it means for the packages that are named."""
-    makers = {c.title: c.node_types[0].gpus.vendor for c in clusters}
-    arm = [c.title for c in clusters if any("grace" in (kind.cpu.model or "").lower() for kind in c.node_types)]
+def stack_lines(kinds: Mapping[str, NodeType], text: str) -> list[str]:
+    """Whose GPUs and processors the machines' nodes have, where that differs, and what it means for the packages that
+    are named."""
+    makers = {title: kind.gpus.vendor for title, kind in kinds.items()}
+    arm = [title for title, kind in kinds.items() if "grace" in (kind.cpu.model or "").lower()]
     told = []
     if len(set(makers.values())) > 1:
         told.append(
@@ -114,7 +115,7 @@ def stack_lines(clusters: Sequence[Cluster], text: str) -> list[str]:
         named = [one for one in framework_builds() if re.search(rf"(?i)\b(?:{one.names})\b", text)]
         other = [(title, maker) for title, maker in makers.items() if maker != "nvidia"]
         told += [f"{one.title} on {title}: {getattr(one, maker)}" for one in named for title, maker in other]
-    if arm and len(arm) < len(clusters):
+    if arm and len(arm) < len(kinds):
         told.append(
             f"**{' and '.join(arm)}: Arm processors**, so packages and containers must be built for aarch64; the "
             "others are x86, where the usual wheels run."

@@ -28,11 +28,9 @@ MISSING = {
 
 def tell_measured(question: ResourceQuestion) -> Document | None:
     """The wall time, its share of a limit or a budget, and the charge; None where no pace was measured."""
-    bounded = question.hours or question.node_hours or question.gpu_hours
-    if not question.pace_s or not (
-        question.aim in OF_TIME
-        or (question.aim == "fit" and not question.measured_gb and (bounded or work_of(question)))
-    ):
+    bounded = question.hours or question.node_hours or question.gpu_hours or work_of(question)
+    fits_in = question.aim == "fit" and not question.measured_gb and bounded
+    if not question.pace_s or not (question.aim in OF_TIME or fits_in):
         return None
     work = work_of(question)
     if work is None:

@@ -60,6 +60,7 @@ TIMED = re.compile(r"\b(?:minutes?|hours|days|h)\b \(")
 ONE_EPOCH = (
     "**Hours are those of one epoch of {:,.0f} samples**: say how many (*90 epochs*) and I reckon the whole training."
 )
+OF_LENGTH = "**Each sample is taken for {:,} tokens**: say how long yours are (*500 tokens each*)."
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
@@ -67,11 +68,14 @@ ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llam
 def tell_plan(ask: Ask) -> Document | None:
     """The answer to the question, with what it takes silently: of samples without a number of epochs, one epoch."""
     question = question_of(ask)
-    told = tell_aim(ask, question)
-    one = question.samples and not (question.epochs or question.tokens or question.steps or question.epochs_done)
-    if one and told and any(TIMED.search(getattr(part, "text", "")) for part in told.parts):
-        return write_document(ONE_EPOCH.format(question.samples)) + told
-    return told
+    told, model = tell_aim(ask, question), find_model(question.model) if question.model else None
+    taken = []
+    if question.samples and not (question.epochs or question.tokens or question.steps or question.epochs_done):
+        taken.append(ONE_EPOCH.format(question.samples))
+    if question.samples and model and model.shape.kind == "decoder" and not (question.sequence or question.tokens):
+        taken.append(OF_LENGTH.format(base_layout(question, model).sequence))
+    timed = told and any(TIMED.search(getattr(part, "text", "")) for part in told.parts)
+    return write_document(*taken) + told if told and timed and taken else told
 
 
 def tell_aim(ask: Ask, question: ResourceQuestion) -> Document | None:

@@ -24,7 +24,7 @@ def hours_on(question: ResourceQuestion, model: SizedModel, device: Device, tota
     """GPU hours for that many tokens: by the speed that the person saw, else by published utilisation."""
     gpus = wanted_gpus(question, device) or device.each
     if question.speed:
-        seen = total / question.speed / 3600 * (1 if question.speed_each else gpus)
+        seen = total / question.speed / 3600 * (1 / (question.scaling or 1) if question.speed_each else gpus)
         return Range(seen, seen, seen)
     base = base_layout(question, model)
     return gpu_hours(model, total, device, base.sequence, base.method)

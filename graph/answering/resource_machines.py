@@ -74,9 +74,12 @@ def tell_machine(ask: Ask) -> Document | None:
     told = write_document(mine_line(question), *choice)
     if len(clusters) < 2:
         return told
-    stacks = stack_lines(clusters, wanted(ask.utterance.text)) if len(ask.utterance.machines()) > 1 else []
-    told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
     best = {one.cluster.id: one for one in reversed(plan.options) if one.cluster and one.fit.verdict == "fits"}
+    kinds = {
+        c.title: c.node_type(best[c.id].fit.device.node_type) if c.id in best else c.node_types[0] for c in clusters
+    }
+    stacks = stack_lines(kinds, wanted(ask.utterance.text)) if len(ask.utterance.machines()) > 1 else []
+    told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
     spent = (
         [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], plan.model)]
@@ -249,4 +252,5 @@ def tell_comparison(ask: Ask) -> Document | None:
     clusters = [c for name in names if (c := catalogue().find(name))]
     if len(clusters) < 2:
         return None
-    return write_document(*stack_lines(clusters, ask.utterance.text)) + compare_machines(clusters)
+    stacks = stack_lines({c.title: c.node_types[0] for c in clusters}, ask.utterance.text)
+    return write_document(*stacks) + compare_machines(clusters)
