@@ -75,11 +75,11 @@ def tell_machine(ask: Ask) -> Document | None:
     if len(clusters) < 2:
         return told
     best = {one.cluster.id: one for one in reversed(plan.options) if one.cluster and one.fit.verdict == "fits"}
-    kinds = {
+    nodes = {
         c.title: c.node_type(best[c.id].fit.device.node_type) if c.id in best else c.node_types[0] for c in clusters
     }
     told_before = ask.resources is not None and set(named) <= set(ask.resources.machines)
-    stacks = [] if told_before else stack_lines(kinds, wanted(ask.utterance.text))
+    stacks = [] if told_before else stack_lines(nodes, wanted(ask.utterance.text))
     told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
     spent = (

@@ -14,7 +14,7 @@ from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
 from graph.conversation.script_review import MOVES, is_review, reviewed
-from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext, bundle_of, rather_asks
+from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext, bundle_of
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
 from graph.reading.own_machine import MOST_WORDS, queue_told

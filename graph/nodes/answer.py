@@ -132,7 +132,8 @@ def get_ready(runtime: Runtime[Context]) -> None:
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     before = state.get("bundle")
     if draft == before:
-        untold = tuple(one for one in (*plan.notes, *plan.assumptions) if one not in state.get("told", ()))
+        of_plan: tuple[str | Assumption, ...] = (*plan.notes, *plan.assumptions)
+        untold = tuple(one for one in of_plan if one not in state.get("told", ()))
         return noted(state, untold) if untold else unchanged(state)
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster
