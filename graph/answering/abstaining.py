@@ -80,7 +80,8 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     if ask.report and clause.topic.startswith("log."):
         return clause.confidence >= POSSIBLE  # what is asked of a failure is answered from that failure
     sure = chance_of_reading(ask)
-    tells_places = clause.topic.startswith(OF_PLACES) and is_decided(clause)  # one odd word changes no place
+    few = len(left) <= max(1, len(words) // 2)  # one odd word changes no place
+    tells_places = few and clause.topic.startswith(OF_PLACES) and is_decided(clause)
     if words and len(left) >= len(words):
         return sure >= (SURE if tells_places else PLAIN)
     held = (not left or tells_places) and clause.confidence >= POSSIBLE

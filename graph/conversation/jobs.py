@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graph.conversation.turn import RATHER, WANTING, TurnContext
-from graph.reading.utterance import Clause
+from graph.conversation.turn import RATHER, TurnContext
 from graph.state import State
 from knowledge.schedulers.asking import CouldNotAsk, scheduler_here
 from knowledge.schedulers.records import QueuedJob, Scheduler
@@ -63,15 +61,6 @@ CANCEL = re.compile(
     r"(?:s?cancel|kill|abort|qdel|bkill|stop|delete|remove|end) "
     rf"(?:it|th(?:is|at)(?: one)?|(?:the|this|that|my) jobs?|(?:my |the )?job {ID.format('kill')}|"
     rf"{ID.format('bare')}){ALONE}"
-)
-AWAY, PERHAPS = "job.detached", 0.3
-# `can i close the laptop?`, `do i have to stay logged in?`, `does it die when i log out?`
-COMPUTER = r"\b(?:laptop|lid|computer|pc|mac\w*|rechner|ordi\w*|port[aá]til\w*|terminal|ssh|window)\b"
-LEAVES = re.compile(
-    r"(?i)(?<!why )\b(?:can|may|could|do|does|will|must|should|if|when|kann|darf|muss|puis|dois|puedo|tengo|posso)\b"
-    rf"[^.?!\n]{{0,60}}?(?:\b(?:close|shut|turn off|fermer|[ée]teindre|cerrar|apagar|chiudere)\b.{{0,20}}{COMPUTER}"
-    rf"|{COMPUTER}.{{0,20}}\b(?:zu\w*|aus\w*|schlie\w+|open|on)\b(?=\W*(?:$|for|or|while|now|then|all|until|the whole))"
-    r"|\bstay (?:logged in|connected|online)|\blog(?:ged)? ?(?:out|off)\b|\bdisconnect\w*)"
 )
 # What is asked of a job that is named, by the reading of the sentence; how something is done is no such question.
 OF_A_JOB = ("job.start", "job.history", "job.exitcode", "job.efficiency")
@@ -130,22 +119,6 @@ def by_job(turn: TurnContext) -> State | None:
             "job": job or (askable(asked.jobs[0]) if len(asked.jobs) == 1 else ""),
         }
     )
-
-
-def of_leaving(turn: TurnContext) -> TurnContext:
-    """The turn with each clause that asks whether one may go away read as that, whatever it asks of a mail or a job."""
-    read = turn.utterance
-
-    def leaves(one: Clause) -> bool:
-        of_machine = any(m.kind == "Machine" for m in read.within(one)) and dict(one.topics).get(AWAY, 0.0) < PERHAPS
-        other = of_machine or one.share(*WANTING) >= RATHER or HOW_TO.search(one.text)
-        return not other and LEAVES.search(one.text) is not None
-
-    clauses = tuple(
-        replace(one, act="ask", topic=AWAY, confidence=1.0, shares=(("ask", 1.0),)) if leaves(one) else one
-        for one in read.clauses
-    )
-    return replace(turn, utterance=replace(read, clauses=clauses)) if clauses != read.clauses else turn
 
 
 def asks_other(turn: TurnContext) -> bool:

@@ -99,7 +99,8 @@ class TurnContext:
     def wants_nothing(self) -> bool:
         """Whether the message is more likely than not for something that wants nothing of a job."""
         main = self.utterance.main
-        return main.act in ASKING and main.confidence >= RATHER and main.share(*WANTING) < HARDLY
+        nothing = main.act in ASKING or main.act == "outside"
+        return nothing and main.confidence >= RATHER and main.share(*WANTING) < HARDLY
 
     @property
     def only_asks(self) -> bool:

@@ -465,7 +465,8 @@ def way_of(turn: TurnContext, heard: Understood) -> Way:
     if heard.intent == "diagnose" and not (supposed and turn.state.get("bundle") is not None):
         return "diagnose"
     changes = heard.request != turn.request
-    if turn.act in ("outside", "misuse", "help") and heard.intent == "other":
+    main = turn.utterance.main
+    if main.act in ("outside", "misuse", "help") and main.confidence >= RATHER and heard.intent == "other":
         return "answer"
     if heard.intent in TALK or (heard.intent == "other" and (turn.only_asks or not (turn.question or changes))):
         return "answer"

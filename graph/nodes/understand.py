@@ -13,7 +13,7 @@ from graph.conversation.cure import by_cure
 from graph.conversation.deeds import by_deed
 from graph.conversation.followup import bound, completed
 from graph.conversation.history import by_history, fresh_start
-from graph.conversation.jobs import by_job, of_leaving
+from graph.conversation.jobs import by_job
 from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
 from graph.conversation.planning import as_planning
@@ -181,7 +181,7 @@ def with_rest(turn: TurnContext) -> TurnContext | None:
 def understand(state: State, runtime: Runtime[Context]) -> State:
     """The first handler that knows what to do. An offer of a web search stands until the next message only."""
     opened = open_turn(state, runtime.context)
-    turn = as_planning(opened := of_leaving(opened))
+    turn = as_planning(opened)
     turn = bound(completed(opened)) if turn is opened else turn
     fresh = fresh_start(turn)
     begun: State = {}

@@ -62,7 +62,7 @@ COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "si
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
 UNSIZED = 0.2  # of a topic, from which on what names no model to plan for is a question of it
 # Under these a server that a job runs may be meant, which its plan has a note of.
-REACHED, SERVES = ("site.jupyter", "site.login", "site.interactive"), "The server listens"
+REACHED, SERVES = ("job.port", "site.jupyter", "site.login", "site.interactive"), "The server listens"
 NOTEBOOK = re.compile(r"(?i)\b(?:jupyter\w*|notebooks?|ipynb)\b")
 NOT_THERE = "{} has no {}: its GPUs are {}. Of these:"
 OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be another matter:"

@@ -27,7 +27,9 @@ T = TypeVar("T")
 Talk = Callable[..., Sequence[Said]]
 
 
-def read(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
+def read(
+    text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None, *, stands: bool = True
+) -> Understood:
     """`machine=aurora nodes=4` sets fields; a bare word answers the question; `?` asks; `hi` is small talk."""
     request = before or JobRequest()
     found = dict(re.findall(r"(\w+)=(\S+)", text))
