@@ -21,7 +21,7 @@ from knowledge.data_file import read_data
 
 AMOUNT = (
     r"(?P<number>\d{1,3}(?:[.,]\d{3})+(?!\d)|[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3})*[ \u00a0\u202f]000(?![\d.,]*\d)"
-    r"|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mln|mld|mrd\.?|bn|m|b|t"
+    r"|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mio\.?|mln|mld|mrd\.?|bn|m|b|t"
     r"|thousand|tausend|mil millones|milhões|millions?|millionen|millones|milioni"
     r"|billions?|milliarden|milliards?|miliardi|bilhões|miljard\w*|trillions?|billionen|十亿|億|亿|万)?"
 )
@@ -35,7 +35,7 @@ KIND_OF_JOB = r"(?!\s+(?:jobs?|scripts?|files?|queues?|partitions?|systems?|node
 SCALE = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "万": 1e4, "m": 1e6, "mln": 1e6, "milli": 1e6, "milh": 1e6,
          "milio": 1e6, "亿": 1e8, "億": 1e8, "b": 1e9, "mld": 1e9, "mrd": 1e9, "bn": 1e9, "billi": 1e9, "bilh": 1e9,
          "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil millones": 1e9, "十亿": 1e9, "t": 1e12, "trilli": 1e12,
-         "billionen": 1e12}  # fmt: skip
+         "mio": 1e6, "billionen": 1e12}  # fmt: skip
 FILLED = {"AMOUNT": AMOUNT, "HOURS": HOURS, "HOW_OFTEN": HOW_OFTEN, "KIND_OF_JOB": KIND_OF_JOB}
 
 
@@ -52,12 +52,12 @@ def find_sizes(text: str) -> Iterator[Mention]:
     """Quantity mentions with their unit; the value is in single units (`26B tokens`: 26e9), of a size in GB or TB."""
     for unit, shape in patterns():
         for match in shape.finditer(text):
-            value = _number(match["number"], match["scale"], unit) * _scale(match["scale"], unit)
+            value = read_number(match["number"], match["scale"], unit) * _scale(match["scale"], unit)
             number = int(value) if value.is_integer() else value
             yield Mention("Quantity", match.start(), match.end(), match[0], number, unit)
 
 
-def _number(written: str, scale: str | None, unit: str) -> float:
+def read_number(written: str, scale: str | None, unit: str) -> float:
     """`20,000`, `20 000`, `20.000` (of what is counted, where no scale stands behind it), `1.5`, `1,5`, `10^12`."""
     written = re.sub(r"\s", "", written)
     if written.startswith("10^"):

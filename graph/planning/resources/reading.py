@@ -15,6 +15,7 @@ from graph.planning.resources.parameters import find_model, read_layers, read_si
 from graph.planning.resources.patterns import pattern
 from graph.planning.resources.saves_said import read_saves
 from graph.reading.gpu_words import NODE, NUMBERS, GpuWords, count_nodes, find_gpu_words, without_machines
+from graph.reading.mentions import read_number
 from graph.reading.scope import denied
 from graph.reading.training_words import every_training_word, find_training_words
 from graph.reading.utterance import Mention, Utterance
@@ -58,11 +59,18 @@ PER_GPU = re.compile(r"(?i)\b(?:images?|samples?|sequences?|pictures?|batch(?: o
 # `6 GPUs each`, of nodes.
 EACH = re.compile(r"(?i)\s*(?:each|apiece)\b(?!\s+\w)")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
-TIMES = {"twice": 2.0, "double": 2.0, "half": 0.5, "halve": 0.5, "halving": 0.5, "three times": 3.0, "four times": 4.0}
+TIMES = {"twice": 2.0, "double": 2.0, "half": 0.5, "halve": 0.5, "halving": 0.5, "three times": 3.0, "four times": 4.0,
+         "mitad": 0.5, "metade": 0.5, "metà": 0.5, "moitié": 0.5, "hälfte": 0.5, "halb": 0.5, "doble": 2.0,
+         "dobro": 2.0, "doppio": 2.0, "doppelt": 2.0, "doppelte": 2.0, "deux fois": 2.0}  # fmt: skip
 SCALED = re.compile(
     rf"(?i)\b({'|'.join(TIMES)})\b[^.?]{{0,16}}"
-    r"\b(nodes?|gpus?|tokens?|hours?|batch|sequence|context|steps?|epochs?)\b(?: (?:size|length)\b)?"
+    r"\b(nodes?|gpus?|tokens?|hours?|batch|sequence|context|steps?|epochs?|knoten|nod[oi]s?|n(?:œ|oe)uds?|stunden|horas"
+    r"|heures|ore|data|daten|datos|dados|donn[ée]es|dati)\b(?: (?:size|length)\b)?"
 )
+# What a word of SCALED counts, by how it begins; data are tokens or samples, whichever were told.
+COUNTED = {"batch": "global_batch", "sequence": "sequence", "context": "sequence", "kno": "nodes", "nod": "nodes",
+           "nœud": "nodes", "noeud": "nodes", "st": "hours", "hora": "hours", "heure": "hours", "ore": "hours",
+           "step": "steps", "da": "tokens", "donn": "tokens"}  # fmt: skip
 AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "micro_batch", "node_hour": "node_hours",
            "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence",
            "step": "steps", "second": "save_s"}  # fmt: skip
@@ -277,8 +285,11 @@ def parts_of(text: str) -> Iterator[tuple[int, str]]:
 def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQuestion | None:
     """`Twice the nodes`, `half the tokens`: the amount of the question before, so much larger; None without one."""
     found = SCALED.search(utterance.text)
-    word = found[2].lower().rstrip("s") if found else ""
-    plain = {"batch": "global_batch", "sequence": "sequence", "context": "sequence"}.get(word, f"{word}s")
+    word = found[2].lower() if found else ""
+    plain = next((COUNTED[start] for start in sorted(COUNTED, key=len, reverse=True) if word.startswith(start)), "")
+    plain = plain or f"{word.rstrip('s')}s"
+    if before and plain == "tokens" and not before.tokens and before.samples:
+        plain = "samples"
     name = "micro_batch" if plain == "global_batch" and before and not before.global_batch else plain
     value = getattr(before, name, None) if found else None
     if not found or before is None or not value:
@@ -376,7 +387,8 @@ def _seen(draft: Draft) -> None:
             draft.set("micro_batch", int(tried[-1]["batch"]), *tried[-1].span("batch"))
     if units := matching("site_units").search(text):
         times = {"k": 1e3, "m": 1e6, "万": 1e4, "百": 1e6}.get((units["scale"] or "")[:1].lower(), 1.0)
-        draft.set("site_units", float(units["number"].replace(",", "").rstrip(".")) * times, *units.span())
+        there = read_number(units["number"].rstrip(".,"), units["scale"], "site_units")
+        draft.set("site_units", there * times, *units.span())
     if many := matching("sequences").search(text):
         scale = (many["scale"] or "").lower()
         times = 1e3 if scale == "mil" else {"k": 1e3, "m": 1e6, "b": 1e9}.get(scale[:1], 1.0)
