@@ -262,6 +262,10 @@ def _corrected(reading: SentenceReading, before: JobRequest, asked: str | None) 
         field = "gpus_per_node"
     value, token = numbers[-1]
     words = reading.line.words(token, token)
+    held = getattr(before, field) if field != "walltime" else None
+    lessens = _change("lessens").search(fold(reading.message.said))
+    if lessens and held and held <= value and before.walltime and seconds(before.walltime) > value * 3600:
+        return {"walltime": SaidValue(hms(value * 3600), words)}  # `cut it to 12`, of 2 nodes for 24 h
     if before.gpus_per_node and _change("with").search(reading.line.left(token)) and value <= 16:
         field = "gpus_per_node"
     if field == "walltime":
