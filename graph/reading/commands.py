@@ -60,6 +60,8 @@ WISHES_FOR = re.compile(r"(?:also|now|needs?|wants?)", re.I)
 UNIT = re.compile(
     r"(?:nodes?|gpus?|gcds?|hours?|hrs?|h|min(?:ute)?s?|days?|ranks?|tasks?|cards?|noeuds?|knoten|nodos?|nodi)\b", re.I
 )
+# Where a sentence of Japanese or Korean goes on behind a command: `train.py --amp でお願いします`.
+PARTICLE = re.compile(r"[\u3040-\u309f]|(?:으?로|[을를이가은는도])$")
 INTERPRETERS = {".jl": "julia", ".R": "Rscript"}
 # A field of the job written like an argument: none of the program's.
 OF_JOB = re.compile(
@@ -185,6 +187,8 @@ def _goes_on(words: Sequence[_Word], at: int) -> bool:
     text, before = words[at].text, words[at - 1].text
     behind = words[at + 1].text if at + 1 < len(words) else ""
     if text in ("|", "&&", ">", "2>&1", "and", "then") or text.startswith(("#", "|", "&")) or OF_JOB.match(text):
+        return False
+    if PARTICLE.match(text):
         return False
     if text.endswith(".py") and before.endswith(".py"):
         return False  # a list of programs
