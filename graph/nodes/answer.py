@@ -102,7 +102,7 @@ def came_out(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(outcome, Diagnosis):
         found = any(isinstance(part, Diagnosis) for part in state["said"])
         said = state["said"] if found else (*state["said"], outcome)
-        return State(said=(*said, *beside(outcome, state, runtime)))
+        return also_answered(state, State(said=(*said, *beside(outcome, state, runtime))), runtime, changed=False)
     return words(state, runtime)
 
 
@@ -196,14 +196,15 @@ def also_answered(state: State, made: State, runtime: Runtime[Context], changed:
     """The questions that came with the change, answered behind the script; where nothing was changed, as behind a job's
     state, those that are surely of life on the machine."""
     told_of = any(isinstance(part, Diagnosis) for part in state["said"])
-    made_one = isinstance(state["outcome"], LaunchPlan | Refusal)
+    made_one = isinstance(state["outcome"], LaunchPlan | Refusal | Diagnosis)
     for clause in asking(state):
         if made_one and not asks_by_form(clause):
             continue  # `PSC is down next week` beside an order is told, and asks nothing
         if told_of and (clause.act == "diagnose" or clause.topic.startswith("log.")):
             continue  # the diagnosis above is its answer
         of_life = clause.topic.startswith("site.") and clause.topic not in FACTS_FIRST
-        if not changed and not (of_life and (clause.leads or clause.confidence >= PLAIN)):
+        enough = CERTAIN if isinstance(state["outcome"], Diagnosis) else PLAIN
+        if not changed and not (of_life and (clause.leads or clause.confidence >= enough)):
             continue
         get_ready(runtime)
         now = State(**{**state, **made})

@@ -54,7 +54,10 @@ DESCRIBED = re.compile(
 OF_CARD = re.compile(r"\b(?:[avhlgb]h?\d{2,3}|mi\d{3}\w?)(?:-| )$", re.I)  # `v100-32`: the memory of the card
 SHORT_OPTION = 2  # `-N` names an option rather than giving one
 # Numbers that count nothing of a job: marks of a list, and what is only told.
-MARK = re.compile(r"\)|\s+(?:things|questions|steps|problems|tries|times|people|of us|points|ways|options)\b")
+MARK = re.compile(
+    r"\)|(?<=[:.;!?]\s\d)\.\s+[^\W\d_]"
+    r"|\s+(?:things|questions|steps|problems|tries|times|people|of us|points|ways|options)\b"
+)
 SPELT = re.compile(
     r"\b(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|oh|null|double|[a-z])\b[ -]*){4,}", re.I
 )  # a number or a name said sign by sign

@@ -29,7 +29,7 @@ from knowledge.meaning import meaning_model
 # A stop, a question mark or a line's end; "and" or "also" only where a question or an order begins behind it.
 STOP = re.compile(
     # Blanks are taken from their first one on: a long row of them is looked at once.
-    r"(?<!\s)\s+(?=\(?[1-9]\)\s)|(?<=[!?。\uff1f\uff01])\s*|(?<=[^\d\s][.;])\s+|(?<!\s)\s*\n\s*"
+    r"(?<!\s)\s+(?=\(?[1-9]\)\s)|(?<=[:.;!?])\s+[1-9]\.\s+(?=[^\W\d_])|(?<=[!?。\uff1f\uff01])\s*|(?<=[^\d\s][.;])\s+|(?<!\s)\s*\n\s*"
     # `add fp16. would it help`, no number of a list
     r"|(?<=\w\d[.;])\s+(?=(?:why|how|what|where|when|which|who|do|does|can|is"
     r"|are|will|would|should|could)\b)"
