@@ -13,12 +13,13 @@ from functools import cache
 from graph.extraction.request import understand
 from graph.planning.gpus import kinds_named
 from graph.planning.plan import choose_node_type
+from graph.planning.queues import in_order, longest
 from graph.planning.strategies import MEANT, RUNS, served
 from graph.reading.mentions import find_mentions
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 from knowledge.job_parts import Program
-from knowledge.types import JobRequest, Understood
+from knowledge.types import Intent, JobRequest, Understood
 
 # A longer text is no wish but a log or a paste.
 LONGEST = 400
@@ -41,6 +42,15 @@ ALL_OF_QUEUE = re.compile(
     r"\b(?:as many nodes as|max(?:imum)?(?: number of)? nodes|most nodes)\b"
     r"(?: \w+){1,4} (?:allows?|permits?|takes?|lets|gives?|accepts?)\b",
     re.I,
+)
+# The longest time that there is, said without a number.
+ALL_THE_TIME = re.compile(
+    r"(?i)\bas long as (?:(?:it|that|this) (?:goes|can(?: run)?)\b|possible|(?:it(?:'s| is) )?(?:allowed|permitted)"
+    r"|(?:the queue|the partition|it|they) (?:allows?|permits?|lets?|gives?|takes?))"
+    r"|\b(?:max(?:imum|imal)?|longest|full)(?: possible| allowed)? (?:(?:run|wall) ?time|time(?: limit)?|duration)\b"
+    r"|\bso lang\w* (?:wie |es )?(?:es )?(?:geht|m[öo]glich|erlaubt)|\bmaximale (?:lauf|rechen)?zeit"
+    r"|\b(?:aussi|le plus) longtemps (?:que )?possible|\blo m[áa]s largo posible|\btiempo m[áa]ximo"
+    r"|\bil pi[ùu] a lungo possibile|(?:できるだけ|可能な限り)長く|最長(?:で|の時間)"
 )
 PARTS = {"third": 3, "quarter": 4}
 GPUS = re.compile(
@@ -66,7 +76,7 @@ MEMORY = re.compile(
 )
 MODEL = re.compile(r"(?<![\w-])([A-Z]{1,2}\d{2,3}[A-Z]?s?)(?:-\d{2,3}(?:gb)?)?(?![\w-])", re.I)
 LEFT_BEHIND = re.compile(
-    r"\b(?:not|no|without|than|from|instead of|currently|used|had|ran|runs?|works?|takes?)\b"
+    r"\b(?:not|no|without|than|from|instead of|currently|used|had|ran|runs?|works?|takes)\b"
     r"(?:(?!\b(?:but|now|to)\b)[^.,;]){0,30}$",
     re.I,
 )
@@ -95,7 +105,9 @@ def wishes(
     for reader in () if asks else READERS:
         found = reader(words, before or JobRequest(), heard.request, cluster)
         if found:
-            heard = replace(heard, intent="port" if heard.intent == "port" else "generate", request=found[0])
+            left = tuple(one for one in heard.left if reader is not longest_time or not ALL_THE_TIME.search(one))
+            intent: Intent = "port" if heard.intent == "port" else "generate"
+            heard = replace(heard, intent=intent, request=found[0], left=left)
             said.append(found[1])
     return heard, tuple(said)
 
@@ -136,6 +148,20 @@ def most_of_queue(words: str, before: JobRequest, now: JobRequest, cluster: Clus
         return None
     told = f"{queue.id} takes at most {queue.max_nodes} node{'s' * (queue.max_nodes > 1)}: I take so many."
     return replace(now, nodes=queue.max_nodes, total_gpus=None), told
+
+
+def longest_time(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """As long as the queue takes, where no time is said beside it and the facts know how long that is."""
+    if cluster is None or now.walltime != before.walltime or now.cpu_only or not ALL_THE_TIME.search(words):
+        return None
+    kind, nodes = choose_node_type(now, cluster), now.nodes or 1
+    named = cluster.queue(now.queue) if now.queue else None
+    queues = [named] if named else in_order(cluster, kind.id, nodes, now.gpus_per_node or 1)
+    queue = next((one for one in queues if nodes <= (one.max_nodes or nodes)), None)
+    most = longest(queue, nodes) if queue else None
+    if queue is None or most is None or most == now.walltime:
+        return None
+    return replace(now, walltime=most), f"{queue.id} takes {most} at most: I take that."
 
 
 def total_of_gpus(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
@@ -334,6 +360,7 @@ READERS: tuple[Reader, ...] = (
     kind_as_queue,
     environment_in_edf,
     gpu_model,
+    longest_time,
     data_and_training,
     program_of_a_command,
 )

@@ -369,9 +369,15 @@ REFUSES = re.compile(r"(?i)\b(?:can(?:no|['\u2019])?t|cannot|keep|instead of|oth
 TOO_COMMON = stems("touch change the use make set a my it that this size same do more")
 
 
+# What a data set's loader is given in the program, and no script has a line for.
+OF_LOADER = re.compile(r"(?i)\bnum_?workers\b|\bprefetch\w*|\bpin_memory\b|\bdata ?loader")
+
+
 def where(ask: Ask, report: Diagnosis) -> Document | None:
     """The line of the script that changes, before and after; or the place for a variable; or the program's own line."""
     hand = in_hand(ask)
+    if OF_LOADER.search(ask.text) or (hand is None and OF_LOADER.search(report.fix[0] if report.fix else "")):
+        return write_document(after_failure()["in-loader"])
     if hand is None:
         place = "In the job script, above the line that starts the program (srun, mpiexec, torchrun)."
         file = next((one for one in report.evidence if re.search(r'File "[^"]+", line \d+', one.text)), None)

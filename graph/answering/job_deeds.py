@@ -27,6 +27,15 @@ UNCHANGED = (
 )
 STRETCH = r"(\d+(?:\.\d+)?)\s*(s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?|rs?)?|d(?:ays?)?)\b"
 AIMED_AT = re.compile(rf"\b(?:to|auf|zu|à|a|hasta)\s+{STRETCH}(?!\s+(?:more|longer|less|mehr|länger))", re.I)
+# More time for a job that is there: what users mostly cannot give it, and what they do instead.
+LENGTHENS = re.compile(
+    r"(?i)\b(?:more|extra|additional|another) (?:\w+ ){0,2}(?:(?:run|wall)?time|h|hrs?|hours?|days?|min(?:ute)?s?)\b"
+    r"|\b(?:\d+|\w+) ?(?:h|hrs?|hours?|days?|min(?:ute)?s?) (?:more|longer|extra|on top)\b"
+    r"|\b(?:longer|lengthen\w*|extend\w*|prolong\w*|extension|l[äa]nger\w*|verl[äa]nger\w*|rallong\w*|alarg\w+"
+    r"|extender|ampliar|allung\w+|estend\w+)\b(?! than)|\b(?:increas|rais)\w+ (?:\w+ ){0,2}(?:\w*time|limit)\b"
+    r"|\bmehr (?:lauf)?zeit|\b(?:stunden|std|tage?|minuten) (?:mehr|länger)|\bnoch \w+ (?:stunden|std|tage)"
+    r"|\bplus (?:de temps|longtemps)|\bheures? de plus|\bm[áa]s (?:tiempo|horas)|\bpi[ùu] (?:tempo|ore)|延長|延ば"
+)
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 SUBMIT = ("sbatch {", "qsub {", "bsub <", "flux batch")
 
@@ -36,6 +45,7 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
 
     Without a machine or scheduler Slurm is told, and of each other one the command.
     """
+    name = "longer" if name == "change" and LENGTHENS.search(situation.text) else name
     if name not in job_life()["slurm"]:
         return None
     if situation.queueing is None:
@@ -175,12 +185,10 @@ def date(site: Site | None) -> str:
 def for_time(command: str, scheduler: Scheduler, said: str) -> str:
     """A command that sets a time limit, with the limit that was said (`down to 6h`) in the place of its example.
 
-    `2h more` is no limit: set as one it would end a running job.
+    Without one the place is left open: an example that is run as it stands would end a running job.
     """
     found = AIMED_AT.search(said)
-    if not found:
-        return command
-    asked = asked_time(scheduler, float(found[1]) * UNITS[found[2][0].lower()])
+    asked = asked_time(scheduler, float(found[1]) * UNITS[found[2][0].lower()]) if found else "TIME"
     return re.sub(r"\b12:00:00\b|\b12:00\b|\b12h\b", asked, command)
 
 

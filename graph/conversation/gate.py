@@ -13,9 +13,10 @@ from difflib import unified_diff
 from typing import Any
 
 from graph.conversation.planning import WANTS_SCRIPT
-from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext
+from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext, asks_by_form, rather_asks
 from graph.reading.coverage import content_words, is_held
 from graph.reading.scope import stretch_at
+from graph.reading.utterance import Clause
 from graph.reading.wishes.settling import orders_change
 from graph.state import State
 from knowledge.cluster import Cluster
@@ -42,6 +43,9 @@ POLITE = re.compile(
     r"|k[aö]nn(?:te?st|te?n) (?:du|sie|ihr)|kannst du|peux-tu|pouvez-vous|pourr(?:ais-tu|iez-vous)|puedes|podr[íi]as"
     r"|puoi|potresti|pode(?:s|rias?)?|mo[żz]esz|можешь|можете|能不能|能否)\b"
 )
+# A question without its mark; `していただけますか` is an order. Scopes of what was, or is another's.
+ASKED_IN_JAPANESE = re.compile(r"(?:でしょう|です)か\W*$")
+TOLD = ("past", "others", "hypothetical")
 MOST_TOLD, MOST_LINES = 8, 40
 DIFFERENCE = "\n\n```diff\n{}\n```"
 MANY_LINES = "\n\n({} lines of the script differ.)"
@@ -74,6 +78,35 @@ def may_act(turn: TurnContext, left: Sequence[str] = ()) -> bool:
         return False
     ordered = not marked and not asks and "?" not in turn.words and orders_change(turn.words)
     return wanting >= SURE or ordered or (wanting >= RATHER and not left and not marked and not asks)
+
+
+def only_asks_of_script(turn: TurnContext) -> bool:
+    """Whether a message asks while a script is in hand, and nothing in it orders: no handler may change it then.
+
+    What is told of another run beside a question (`sure of -n 8? there we had three`) is why it is asked.
+    """
+    came = turn.message
+    if turn.script is None or turn.question or came.scripts or came.logs or came.outputs or POLITE.search(turn.words):
+        return False
+    parts = turn.utterance.clauses
+    asked = [one for one in parts if (asks_by_form(one) and rather_asks(one)) or is_asked_in_japanese(one)]
+    rest = [one for one in parts if one not in asked and not (asked and one.scope in TOLD)]
+    if any(one.share(*WANTING, "back", "undo") >= SURE for one in rest):
+        return False
+    return turn.leads_to_ask or (bool(asked) and all(map(rather_asks, rest)))
+
+
+def is_asked_in_japanese(clause: Clause) -> bool:
+    """`torchrun で大丈夫でしょうか。` has no mark, and is no order unless it plainly wants something."""
+    return bool(ASKED_IN_JAPANESE.search(clause.text)) and clause.share(*WANTING) < SURE
+
+
+def changes_script(turn: TurnContext, found: State) -> bool:
+    """Whether what a handler found writes a script, or puts another into the place of that in hand."""
+    was, own, bundle = turn.state.get("bundle"), found.get("own"), found.get("bundle")
+    stands = turn.script.text if turn.script else ""
+    texts = [*([own.text] if own else []), *([bundle.script] if bundle else [])]
+    return found.get("way") == "write" or any(text not in (stands, was.script if was else stands) for text in texts)
 
 
 def surely_orders(words: str) -> bool:

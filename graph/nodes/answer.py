@@ -247,7 +247,9 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     text, failing = state["words"], state["way"] == "diagnose"
     if state["said"]:
         changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") in ("edit", "misuse")
-        several = len(clauses_of(state)) > 1
+        read = state.get("utterance")
+        misused = state.get("act") == "misuse" and read and read.main.share("misuse") >= SURE  # nor how it is done
+        several = len(clauses_of(state)) > 1 and not misused
         return also_answered(state, State(said=state["said"]), runtime, changed) if several else State()
     if speaks_of_log(state) and state.get("diagnosed") is None:
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())

@@ -12,6 +12,7 @@ from graph.context import Context
 from graph.conversation.cure import by_cure
 from graph.conversation.deeds import by_deed
 from graph.conversation.followup import bound, completed
+from graph.conversation.gate import changes_script, only_asks_of_script
 from graph.conversation.history import by_history, fresh_start
 from graph.conversation.jobs import by_job
 from graph.conversation.own_machines import by_own_machines, with_own_machines
@@ -178,6 +179,16 @@ def with_rest(turn: TurnContext) -> TurnContext | None:
     return with_words(turn, rest)
 
 
+def handled(turn: TurnContext) -> State:
+    """What the first handler says that knows what to do. A question never writes or changes a script: a handler that
+    would is passed over, and what no other knows is answered from the facts."""
+    asks = only_asks_of_script(turn)
+    for handle in HANDLERS:
+        if (found := handle(turn)) and not (asks and changes_script(turn, found)):
+            return found
+    return State(way="answer", act="ask")
+
+
 def understand(state: State, runtime: Runtime[Context]) -> State:
     """The first handler that knows what to do. An offer of a web search stands until the next message only."""
     opened = open_turn(state, runtime.context)
@@ -195,7 +206,7 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     begun, turn = with_own_machines(begun, turn, runtime.context)
     beside = with_rest(turn)
     turn = beside or turn
-    found = next(filter(None, (handle(turn) for handle in HANDLERS)))
+    found = handled(turn)
     pending = None if isinstance(turn.pending, OfferSearch) else turn.pending
     kept = pending if isinstance(pending, AskField) or found.get("way", "answer") == "answer" else None
     said = (*begun.get("said", ()), *found.get("said", ()))

@@ -103,8 +103,17 @@ def offline_edits(words: str, request: JobRequest) -> Built:
     return (*old, Add("variables", KEEPS_RUNS, words))
 
 
+STARTS = ("python", "python3", "torchrun", "srun", "mpirun", "mpiexec", "accelerate", "deepspeed")
+
+
 def _listed(field: str, kind: type[Add] | type[Remove] = Add) -> Builder:
-    return lambda m, r: tuple(kind(field, v, m[0].strip()) for v in _items(m["v"]))
+    return lambda m, r: tuple(kind(field, v, m[0].strip()) for v in _items(m["v"]) if not _starts_program(v, m))
+
+
+def _starts_program(word: str, match: re.Match[str]) -> bool:
+    """`module pytorch/2.6, python train.py`: the last word begins the program's line."""
+    behind = match.string[match.end("v") :]
+    return match["v"].endswith(word) and word in STARTS and re.match(r"\s+\S+\.py\b", behind) is not None
 
 
 def _items(text: str) -> list[str]:

@@ -27,7 +27,7 @@ def told(name: str, machine: str, text: str = "") -> str:
         ("perlmutter", "scontrol update JobId=4711 TimeLimit="),
         ("aurora", "qalter -l walltime="),
         ("polaris", "qalter -A <ACCOUNT> -l walltime="),
-        ("lassen", "bmod -W 12:00 4711"),
+        ("lassen", "bmod -W TIME 4711"),
         ("tuolumne", "flux update 4711 duration="),
     ],
 )
@@ -65,3 +65,19 @@ def test_each_scheduler_tells_the_same_deeds(scheduler: str) -> None:
 def test_what_ends_with_the_connection_is_told_beside_what_does_not() -> None:
     text = told("detached", "perlmutter")
     assert text.startswith("A batch job goes on without you") and "salloc" in text and "login node" in text
+
+
+@pytest.mark.parametrize(
+    "text", ["can i give it 2h more", "can it run longer", "six more hours for it?", "kann ich den Job verlängern"]
+)
+def test_more_time_is_had_by_the_next_job(text: str) -> None:
+    said = told("change", "delta", text)
+    assert "staff alone" in said and "afterany:4711" in said and "TimeLimit=" not in said
+
+
+def test_no_time_is_set_that_nobody_said() -> None:
+    assert "TimeLimit=TIME" in told("change", "delta", "change the queue of my job")
+
+
+def test_a_chain_over_time_outs_does_not_ask_for_a_good_end() -> None:
+    assert "afterany:$first" in told("dependency", "vista", "afterok or afterany?")
