@@ -86,6 +86,10 @@ OWN_COMPUTER = re.compile(
 FOLLOWS = re.compile(
     r"(?i)^\W*(?:so|also|dann|donc|as[ií] que|quindi) \d+(?=[\s,.;]*(?:$|(?:should|would|will|is|sollt\w*|reich\w*)\b))"
 )
+# Settings of Lightning's Trainer, as code: those that a job has no line for.
+TRAINER = re.compile(r"\bTrainer\((?P<inside>[^()\n]*)\)")
+WHOLE_SETTING = re.compile(r"\w+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^,'\"]+),?")
+OWN_SETTING = re.compile(rf"\b(?!devices\b|num_nodes\b|strategy\b|precision\b){WHOLE_SETTING.pattern}")
 SIZES = ("nodes", "gpus_per_node", "total_gpus")
 HEARD = ("walltime", "queue", "account", "environment", "container")  # of which is kept where they were said
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
@@ -113,6 +117,17 @@ def without_elsewhere(text: str) -> str:
     return f"{text[: told.start()]}{' ' * len(told[0])}{rest}"
 
 
+def without_trainer(text: str, before: JobRequest | None) -> str:
+    """The text with what a Trainer(...) in it says of the job's size alone: the rest is the program's own and no
+    argument of it. In a question beside a script the whole call is only shown."""
+    shown = "?" in text and before not in (None, JobRequest())
+    for call in reversed([*TRAINER.finditer(text)]):
+        own = WHOLE_SETTING if shown else OWN_SETTING
+        inside = own.sub(lambda one: " " * len(one[0]), call["inside"]).replace("num_nodes", "    nodes")
+        text = f"{text[: call.start('inside')]}{inside}{text[call.end('inside') :]}"
+    return text
+
+
 def understand(
     text: str,
     before: JobRequest | None,
@@ -133,7 +148,7 @@ def understand(
     if (shown := bounded(text)) != text:
         read = understand(shown, before, asked, options, weighed=weighed, stands=stands)
         return replace(read, left=(*read.left, NOT_READ))
-    text = without_elsewhere(as_corrected(spoken_form(normal_form(text))))
+    text = without_trainer(without_elsewhere(as_corrected(spoken_form(normal_form(text)))), before)
     begun = (
         None if stands or asked is not None or before in (None, JobRequest()) else read_whole(text, None, None, None)
     )

@@ -90,7 +90,12 @@ def with_methods(decided: LaunchPlan, request: JobRequest) -> LaunchPlan | Refus
         activation_checkpointing=bool(request.activation_checkpointing),
         config_file=config_of(decided, request),
         offload=tuple(name for name in ("optimizer", "parameters") if getattr(request, f"offload_{name}")),
-        notes=(*decided.notes, *told_open(decided, open_ones), *told_config(decided, request)),
+        notes=(
+            *decided.notes,
+            *told_open(decided, open_ones),
+            *told_trainer(decided, request),
+            *told_config(decided, request),
+        ),
     )
 
 
@@ -108,6 +113,20 @@ def told_config(decided: LaunchPlan, request: JobRequest) -> tuple[str, ...]:
     if not name or config_of(decided, request) or name in decided.args:
         return ()
     return (NO_CONFIG.format(name),)
+
+
+def told_trainer(decided: LaunchPlan, request: JobRequest) -> tuple[str, ...]:
+    """What Lightning's Trainer has to say where the program makes it itself, and so takes no argument of it."""
+    if decided.framework != "lightning" or decided.ranks == 1 or is_lightning_cli(decided):
+        return ()
+    precision, why = PRECISIONS["lightning"].get(request.precision or "", ("", None))[1], ""
+    if request.precision == "bf16" and decided.mixed_precision == "fp16":
+        precision, why = "16-mixed", f" {decided.gpu_model} does not compute in bf16."
+    of_precision = f', precision="{precision}"' if precision else ""
+    return (
+        f'Your program\'s Trainer has to say the same as the script: `Trainer(accelerator="gpu", devices='
+        f"{decided.ranks_per_node}, num_nodes={decided.nodes}{of_precision})`; no script changes it.{why}",
+    )
 
 
 def exported(decided: LaunchPlan, request: JobRequest, open_ones: Sequence[str]) -> tuple[Variable, ...]:
@@ -167,12 +186,10 @@ def edits_for(decided: LaunchPlan, request: JobRequest) -> tuple[list[ArgumentEd
         value = getattr(request, name)
         if value in (None, False):
             continue
-        if (
-            name == "precision"
-            and not own_engine
-            and (pair := PRECISIONS.get(framework, {}).get(str(value)))
-            and sizes is not None
-        ):
+        pair = PRECISIONS.get(framework, {}).get(str(value)) if name == "precision" and not own_engine else None
+        if pair and framework == "lightning" and not is_lightning_cli(decided):
+            continue  # the Trainer's, of which a note tells
+        if pair:
             edits.append(ArgumentEdit("set", *pair))
         elif name == "activation_checkpointing" and framework in CHECKPOINTING:
             edits += [ArgumentEdit("set", *pair) for pair in CHECKPOINTING[framework].items()]

@@ -60,8 +60,11 @@ SHARED_BY_JOBS = (
 )
 JAX_START = (
     "Outside Slurm your program tells JAX where it is: jax.distributed.initialize(MASTER_ADDR:MASTER_PORT, WORLD_SIZE, "
-    "RANK), each read from os.environ."
+    "RANK{}), each read from os.environ.{}"
 )
+# JAX finds its one device by itself under Slurm and Open MPI alone.
+# Source: https://docs.jax.dev/en/latest/_autosummary/jax.distributed.initialize.html
+JAX_DEVICE = (", local_device_ids=[LOCAL_RANK]", " Without local_device_ids every process takes all GPUs of its node.")
 FRAMEWORK_NOTES: Mapping[str, tuple[str, ...]] = {
     "horovod": (
         "Horovod must be built with MPI here (HOROVOD_WITH_MPI=1): the launcher starts the ranks, not horovodrun.",
@@ -586,7 +589,8 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -
     if choice.form.visible_devices == "one" and choice.form.workers == "ranks":
         said.append(ONE_DEVICE)
     if style.framework == "jax" and cluster.scheduler != "slurm":
-        said.append(JAX_START)
+        of_several = choice.form.workers == "ranks" and choice.form.visible_devices != "one"
+        said.append(JAX_START.format(*(JAX_DEVICE if of_several else ("", ""))))
     said += FRAMEWORK_NOTES.get(style.framework, ()) if serving or style.framework != "vllm" else ()
     if choice.form.note and style.strategy != "none":
         said.append(choice.form.note)

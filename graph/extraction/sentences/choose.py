@@ -120,6 +120,8 @@ def framework(line: Line) -> SaidValue | None:
     if not picked:
         return None
     wrapping = [p for p in picked if p[1].value in WRAPPERS]
+    # What Ray carries over the nodes is the server, with which its own launch starts Ray.
+    wrapping = [p for p in wrapping if p[1].value == "vllm"] or wrapping
     if wrapping:
         return SaidValue(wrapping[-1][1].value, line.words(wrapping[-1][0], wrapping[-1][0]))
     return last(line, [p for p in picked if p[1].value == "deepspeed"] or picked)

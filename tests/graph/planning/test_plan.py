@@ -239,3 +239,11 @@ def test_a_patch_that_stands_already_is_not_told_as_lost() -> None:
     assert patched("top\nb\nend\n", (one,)) == ("top\nb\nend\n", ())
     assert patched("other\n", (one,))[1] == (one,)
     assert standing("top\nb\nend\n", (one,)) == (one,) and standing("other\n", (one,)) == ()
+
+
+def test_what_a_lightning_trainer_sets_is_told_and_no_argument_is_invented() -> None:
+    request = JobRequest(machine="delta", framework="lightning", nodes=2, entry="fit.py", precision="bf16")
+    decided = plan(request, CLUSTERS["delta"])
+    assert isinstance(decided, LaunchPlan)
+    assert "--trainer.precision" not in " ".join(decided.args)
+    assert any('num_nodes=2, precision="bf16-mixed"' in note for note in decided.notes)
