@@ -242,7 +242,9 @@ def test_a_patch_that_stands_already_is_not_told_as_lost() -> None:
 
 
 def test_what_a_lightning_trainer_sets_is_told_and_no_argument_is_invented() -> None:
-    request = JobRequest(machine="delta", framework="lightning", nodes=2, entry="fit.py", precision="bf16")
+    request = JobRequest(
+        machine="delta", framework="lightning", strategy="ddp", nodes=2, entry="fit.py", precision="bf16"
+    )
     decided = plan(request, CLUSTERS["delta"])
     assert isinstance(decided, LaunchPlan)
     assert "--trainer.precision" not in " ".join(decided.args)
