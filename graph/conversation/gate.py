@@ -91,9 +91,10 @@ def only_asks_of_script(turn: TurnContext) -> bool:
     parts = turn.utterance.clauses
     asked = [one for one in parts if (asks_by_form(one) and rather_asks(one)) or is_asked_in_japanese(one)]
     rest = [one for one in parts if one not in asked and not (asked and one.scope in TOLD)]
-    if any(one.share(*WANTING, "back", "undo") >= SURE for one in rest):
+    if any(one.share(*WANTING) >= SURE or one.share("back", "undo", "redo", "reset") >= RATHER for one in rest):
         return False
-    return turn.leads_to_ask or (bool(asked) and all(map(rather_asks, rest)))
+    leads = turn.leads_to_ask and turn.utterance.main.act in ("ask", "plan", "review")  # not `thanks. now undo that`
+    return leads or (bool(asked) and all(map(rather_asks, rest)))
 
 
 def is_asked_in_japanese(clause: Clause) -> bool:
