@@ -305,9 +305,11 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(Say(WELCOME if THANKS.search(text) else GOODBYE),))
     if failing or isinstance(state.get("pending"), AwaitLog):
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
+    utterance = state.get("utterance")
+    if utterance and utterance.main.leads and utterance.main.act == "outside" and not utterance.of_kind("JobId"):
+        return State(said=(decline(text, runtime.context.cluster(request_of(state))),))
     if any(one.act == "pending" for one in clauses_of(state)):
         return State(said=(Say(SEND_OUTPUT),))
-    utterance = state.get("utterance")
     if act != "chat" and utterance and utterance.of_kind("JobId"):  # `job 123456 stays CG`
         from graph.answering.job_codes import explain_state
 
