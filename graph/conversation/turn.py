@@ -81,9 +81,11 @@ class TurnContext:
             return self.words
         asked = read.clauses if orders_as_whole(read, SURE) and self.script is None else ()
         values = [(one.start, found[1]) for one in asked if one not in kept and (found := PROPOSED.match(one.text))]
-        # `Can vLLM serve it on one node? Need a script`: an order with no work of its own is of what was asked about.
-        work = [one for one in asked if any(name.kind in WORK for name in read.within(one))]
-        kept = kept if any(one in kept for one in work) else (*kept, *work)
+        # `Can vLLM serve it on one node? Need a script`: an order with no work of its own is of what was asked about,
+        # and so is one of a file alone (`how do I start jax there? I need a script for train.py`).
+        named = {name.kind for one in kept for name in read.within(one)}
+        lacks = WORK if not named & WORK else set() if named & HOW else {"Framework"}
+        kept = (*kept, *(one for one in asked if any(name.kind in lacks for name in read.within(one))))
         pieces = sorted((*((one.start, one.text) for one in kept), *values))
         return " ".join(text for _, text in pieces)
 
@@ -190,8 +192,8 @@ LEADING = 0.6
 # Below it no script is written: of 200 requests one was read so.
 HARDLY = 0.1
 WANTING = ("write", "edit", "port", "reply", "mend")
-# Names that tell what a job runs.
-WORK = ("Framework", "Path", "Model")
+# Names that tell what a job runs, and how.
+WORK, HOW = {"Framework", "Path", "Model"}, {"Framework", "Method"}
 # What is wanted beside a question; a script is written beside one only where that is said.
 CHANGING = ("edit", "port", "reply", "mend")
 ORDERED = re.compile(r"(?i)\b(?:write|make|create|generate|draft|give)\b.{0,20}\b(?:script|job file|sbatch)\b")
