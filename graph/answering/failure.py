@@ -30,6 +30,7 @@ from graph.answering.method import choose_strategy
 from graph.answering.model_size import billions_of
 from graph.answering.resources import _larger, queue_words
 from graph.answering.situation import list_steps, write_document
+from graph.debugging.memory_sum import ALLOCATOR
 from graph.extraction.walltime import clock
 from graph.planning.resources.memory import usable_gib
 from graph.reading.gpu_words import find_gpu_words
@@ -60,7 +61,6 @@ OF_THE_CARD = re.compile(r"(?i)\b(?:would|will|does|could|about)\s+(?:the\s+)?$"
 ELSEWHERE = re.compile(r"(?i)\b(?:other|another|old|previous|last (?:time|week|month|year)|before|used to|colleague)\b")
 HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
 SLACK = 1.15
-ALLOCATOR = "expandable_segments"
 GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
 DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": "#BSUB -W {}", "flux": "# flux: -t {}"}
 LAUNCHING = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graph.answering.situation import Situation, cite, list_steps, write_document
+from graph.answering.situation import Situation, cite, gpu_tool, list_steps, write_document
 from knowledge.document import Document
 from knowledge.general_facts import Deed, job_life
 from knowledge.schedulers.times import asked_time
@@ -77,13 +77,6 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
     )
 
 
-UNEDITED = re.compile(
-    r"(?i)\b(?:without (?:edit|chang|touch)\w*|same (?:script|file)|(?:an)?other queue|command line)\b"
-)
-OPTIONS_WIN = (
-    "Options on the command line win over the script's own lines: queue, nodes and time go between the command and the "
-    "file's name, and the same script runs without editing. Counts that its launch line spells out do not follow."
-)
 # What runs in a terminal, and what is said of it first where the talk is of that.
 BY_HAND = re.compile(r"(?i)\b(?:salloc|srun|qsub -I|bsub -I\w*|flux alloc|idev|interact\w*|interakt\w*|login node)\b")
 ENDS_WITH_IT = "An interactive session normally ends with the connection, and what runs in it ends too."
@@ -113,8 +106,6 @@ def answer_first(name: str, text: str) -> str:
     """What the words themselves decide: the end of a run whose steps are said, or that a cancelled job is gone."""
     if name == "cancel" and re.search(r"\b(?:back|undo|restore|recover)\b", text, re.I):
         return "No: a cancelled job is gone; submit its script again. What it had written stays, checkpoints too."
-    if name == "submit" and UNEDITED.search(text):
-        return OPTIONS_WIN
     return estimate(text) if name == "runtime" else ""
 
 
@@ -193,9 +184,5 @@ def for_time(command: str, scheduler: Scheduler, said: str) -> str:
 
 
 def fill(text: str, situation: Situation) -> str:
-    text = text.format(script=situation.script, job=situation.job)
-    vendors = (
-        {kind.gpus.vendor for kind in situation.cluster.node_types if kind.gpus.model} if situation.cluster else set()
-    )
-    tool = {"amd": "rocm-smi", "intel": "xpu-smi dump -d 0 -m 0 -n 1"}.get(*vendors) if len(vendors) == 1 else None
-    return text.replace("nvidia-smi", tool) if tool and tool not in text else text
+    text, tool = text.format(script=situation.script, job=situation.job), gpu_tool(situation.cluster)
+    return text if tool in text else text.replace("nvidia-smi", tool)

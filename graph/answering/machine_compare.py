@@ -10,11 +10,11 @@ from graph.answering.situation import cite, write_document
 from graph.planning.resources.communication import tokens_for_ratio
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import longest_hours
-from knowledge.cluster import Cluster, NodeType
+from knowledge.cluster import VENDORS, Cluster, NodeType
 from knowledge.document import Code, Document
 from knowledge.general_facts import framework_builds
 
-STACKS = {"nvidia": "NVIDIA (CUDA)", "amd": "AMD (ROCm)", "intel": "Intel (XPU)"}
+STACKS = {"nvidia": "CUDA", "amd": "ROCm", "intel": "XPU"}
 INTERNET = {"yes": "yes", "no": "no", "proxy": "by proxy", "unknown": "?"}
 
 
@@ -107,8 +107,9 @@ def stack_lines(kinds: Mapping[str, NodeType], text: str) -> list[str]:
     arm = [title for title, kind in kinds.items() if "grace" in (kind.cpu.model or "").lower()]
     told = []
     if len(set(makers.values())) > 1:
+        stacks = ", ".join(f"{title} {VENDORS[maker]} ({STACKS[maker]})" for title, maker in makers.items())
         told.append(
-            f"**The software differs**: {', '.join(f'{title} {STACKS[maker]}' for title, maker in makers.items())}. "
+            f"**The software differs**: {stacks}. "
             "PyTorch has builds for all; what was only tried with CUDA, or builds its own kernels, needs another "
             "build elsewhere: try it before you choose by hours."
         )

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
 from graph.answering.model_size import QUANTIZED, CountedGpu, billions_of, devices_of, is_lora
-from graph.answering.situation import cite, list_steps, write_document
+from graph.answering.situation import cite, gpu_tool, list_steps, write_document
 from graph.answering.terms import find_terms
 from graph.planning.gpus import SHARE, SOURCE, STATE_BYTES, fewest_ranks, fits
 from graph.planning.queues import plural
-from knowledge.cluster import Cluster
+from knowledge.cluster import VENDORS, Cluster
 from knowledge.document import Document, Part
 from knowledge.general_facts import framework_builds
 from knowledge.glossary import difference
@@ -260,7 +260,7 @@ def tell_runs(ask: Ask) -> Document | None:
     site = site_of(machine.id)
     own = [text for text in (*machine.gotchas, *machine.notes) if re.search(rf"\b(?:{build.names})\b", text, re.I)][:2]
     return write_document(
-        f"{getattr(build, vendor)} {machine.title} has {vendor_title(vendor)}'s {machine.node_types[0].gpus.model}.",
+        f"{getattr(build, vendor)} {machine.title} has {VENDORS[vendor]}'s {machine.node_types[0].gpus.model}.",
         *map(as_sentence, own),
         f"Its processors are Arm: take the aarch64 build of {title}, or a container made for Arm." if arm else "",
         f"**How it gets there:** {site.software.own_env}" if site and site.software.own_env else "",
@@ -270,15 +270,9 @@ def tell_runs(ask: Ask) -> Document | None:
     )
 
 
-def vendor_title(vendor: str) -> str:
-    return {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}[vendor]
-
-
 def tell_speed(ask: Ask) -> Document:
     """What to look at first when a training is slow, in the order in which it mostly is the reason."""
-    machine = ask.machine
-    amd = machine is not None and machine.node_types[0].gpus.vendor == "amd"
-    look = "rocm-smi" if amd else "nvidia-smi"
+    look = gpu_tool(ask.machine)
     return write_document(
         "First find what it waits for; change one thing at a time, and compare steps a second after 50 of warm-up.",
         list_steps(

@@ -12,6 +12,7 @@ from knowledge.document import Document, Paragraph, Part, Source, Sources, Step,
 from knowledge.types import JobRequest, Scheduler
 
 ANY_JOB = "JOBID"
+GPU_TOOLS = {"nvidia": "nvidia-smi", "amd": "rocm-smi", "intel": "xpu-smi dump -d 0 -m 0 -n 1"}
 # Words that only one scheduler has.
 WORDS_OF: dict[Scheduler, str] = {
     "slurm": r"slurm\w*|submitted batch job|"
@@ -50,6 +51,12 @@ def named_scheduler(*texts: str) -> Scheduler | None:
         if len(named) == 1:
             return named[0]
     return None
+
+
+def gpu_tool(cluster: Cluster | None) -> str:
+    """The command that shows how the GPUs of a machine's nodes are used; NVIDIA's where that is not plain."""
+    vendors = {kind.gpus.vendor for kind in cluster.node_types if kind.gpus.model} if cluster else set()
+    return GPU_TOOLS[vendors.pop() if len(vendors) == 1 else "nvidia"]
 
 
 def write_document(*parts: Part | str | None) -> Document:

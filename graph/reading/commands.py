@@ -226,9 +226,6 @@ def _is_started(words: Sequence[_Word], at: int) -> bool:
     return started and PROGRAM.match(words[at].text) is not None
 
 
-GOES_ON_SPEAKING = re.compile(r"[\u3041-\u3096]")
-
-
 def _before_program(words: Sequence[_Word], at: int) -> bool:
     return any(STARTER.match(word.text) for word in words[max(0, at - 8) : at]) and not any(
         PROGRAM.match(word.text) for word in words[max(0, at - 8) : at]
@@ -255,8 +252,7 @@ def _read(words: Sequence[_Word]) -> SpokenCommand | None:
     is_path = program.kind == "module" or PROGRAM.match(entry) or FILE.match(entry)
     if place is None or "://" in entry or not is_path:
         return None
-    # `python train.py --amp でお願いします`: the sentence goes on behind the command.
-    spoken = next((i for i, word in enumerate(command) if i > place and GOES_ON_SPEAKING.match(word.text)), None)
+    spoken = next((i for i, word in enumerate(command) if i > place and PARTICLE.match(word.text)), None)
     behind = [word.text for word in command[place + 1 : spoken] if word.text]
     # `run.py takes --seed` tells of the program, and is no command.
     args = "" if behind and re.fullmatch(SMALL_WORD, behind[0], re.I) else " ".join(behind)
