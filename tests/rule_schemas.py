@@ -160,6 +160,18 @@ SCHEMAS: dict[str, Any] = {
     "graph/planning/resources/aims.yaml": list[table("AimWords", aim=Word, says=list[Pattern], examples=list[Word])],
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
     "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word, prose=Word),
+    "graph/answering/after_failure.yaml": table(
+        "AfterFailure",
+        words=dict[Word, Pattern],
+        further=Word,
+        grew=dict[Word, Word],
+        **{
+            "would-show": dict[Word, table("WouldShow", words=Pattern, says=Word)],
+            "in-loader": Word,
+            "in-program": Word,
+            "on-login": table("OnLogin", says=Word, do=Word),
+        },
+    ),
     "graph/waiting/followups.yaml": table(
         "FollowUps",
         asks=dict[Word, Pattern],
@@ -168,6 +180,7 @@ SCHEMAS: dict[str, Any] = {
         whose=dict[Word, Word],
         whose_command=dict[Scheduler, Word],
         holders=dict[Scheduler, dict[Word, Word]],
+        left=dict[Scheduler, Word],
         ahead=dict[Scheduler, Word],
         priority=dict[Scheduler, Word],
         cancel=dict[Scheduler, Word],

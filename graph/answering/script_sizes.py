@@ -16,7 +16,6 @@ from graph.extraction.batch_numbers import batch_numbers, named, ranks_of_a_mode
 from graph.extraction.walltime import clock
 from graph.planning.charging import in_site_unit
 from graph.planning.queues import limits_in_words, longest, near_ways, plural, takes
-from graph.verification.checks.run import check
 from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.document import Document
 from knowledge.options import options_named
@@ -31,7 +30,7 @@ OF_TIME = re.compile(
 )
 TRIED = re.compile(r"(?i)\b(?:test\w*|try\w*|prueba\w*|prova\w*|essai\w*|smoke)\b")
 # What hands a job in again at its end; --requeue alone is for nodes that fail.
-AGAIN = re.compile(r"scontrol requeue|^\s*(?:sbatch|qsub|bsub|flux batch)\b", re.M)
+AGAIN = re.compile(r"scontrol requeue|^[^\S\n]*(?:sbatch|qsub|bsub|flux batch)\b", re.M)
 RESUMES = re.compile(r"--?[\w-]*(?:resume|restart|(?<![a-z])load(?![a-z])|init[-_]from)[\w-]*(?:[= ][^\s-]\S*)?", re.I)
 # A question for a limit itself.
 OPEN = re.compile(
@@ -343,6 +342,8 @@ def review_script(ask: Ask, goal: Cluster | None = None) -> Document | None:
     if hand is None:
         return no_script()
     hand = replace(hand, cluster=goal) if goal else hand
+    from graph.verification.checks.run import check
+
     found = [one for one in check(hand.text, hand.cluster) if one.severity != "info"]
     errors = [one for one in found if one.severity == "error"]
     where = f" on {hand.cluster.title}" if hand.cluster else ""

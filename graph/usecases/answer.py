@@ -363,12 +363,13 @@ def of_the_failure(ask: Ask) -> Answered | None:
 
 def of_the_script(ask: Ask) -> Document | None:
     """What the script in hand says to an option, a variable or a line number that stands in the question."""
+    if not ask.bundle:
+        return None
     from graph.answering.options import names_options
-
-    pointed = names_options(ask) or any(one.kind == "LineNumber" for one in ask.utterance.mentions)
     from graph.answering.script import explain_part
 
-    return explain_part(ask) if pointed and ask.bundle else None
+    pointed = names_options(ask) or any(one.kind == "LineNumber" for one in ask.utterance.mentions)
+    return explain_part(ask) if pointed else None
 
 
 def plain_text(document: Document) -> str:

@@ -172,9 +172,8 @@ def named_by(jobs: Sequence[QueuedJob], words: str, field: str) -> list[QueuedJo
         # Looked for plainly first: a pattern for each of 50,000 jobs is dear.
         if field == "name":  # `es2` of `sft-es2`, where no other job's name has it
             parts = [part for part in re.split(r"[^A-Za-z0-9]+", base) if re.search(r"\d", part) and len(part) > 2]
-            base = next(
-                (part for part in parts if sum(part in one.name for one in jobs) == 1 and base not in words), base
-            )
+            said = [] if base in words else [part for part in parts if part in words]
+            base = next((part for part in said if sum(part in one.name for one in jobs) == 1), base)
         if len(base) > 2 and base in words and re.search(rf"(?<![\w/.-]){re.escape(base)}(?![\w/-])", words):
             found.append(job)
     waiting = [job for job in found if job.phase == "waiting"]

@@ -72,7 +72,7 @@ def test_what_ends_with_the_connection_is_told_beside_what_does_not() -> None:
 )
 def test_more_time_is_had_by_the_next_job(text: str) -> None:
     said = told("change", "delta", text)
-    assert "staff alone" in said and "afterany:4711" in said and "TimeLimit=" not in said
+    assert "given by staff" in said and "afterany:4711" in said and "TimeLimit=" not in said
 
 
 def test_no_time_is_set_that_nobody_said() -> None:
