@@ -223,7 +223,8 @@ def goes_on(turn: TurnContext) -> bool:
     if times := scaled_words(words):
         left -= set(times.split())
     main = turn.utterance.main
-    sure_of_it = main.act == "ask" and main.topic in OF_THEIR_OWN and main.confidence >= SURE
+    few_said = len(said.said()) < 2  # `what if I use 16 nodes, scaling 70%?` has a sum to it
+    sure_of_it = few_said and main.act == "ask" and main.topic in OF_THEIR_OWN and main.confidence >= SURE
     of_machines = main.topic != "machine.compare" or (said.machines and not said.gpu)  # `A40 or A100 on Alex?` is a sum
     if sure_of_it and of_machines and (left or main.topic != "method.precision"):  # `in fp32?` alone is a value
         return False

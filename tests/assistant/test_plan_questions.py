@@ -116,7 +116,7 @@ def test_what_is_said_is_used_or_named(text: str, told: str, say: Callable[..., 
         ("does a 100B-A10B fit on 32 nodes of polaris?", "is tight", "fits on"),
         ("does a 100B-A10B fit on 32 nodes of polaris?", "config.json", ""),
         ("how many GPUs for a 100B-A10B on polaris?", "is tight", "surely fits"),
-        ("how big is the batch I need for 8B", "Longest sequence", ":** Largest micro-batch"),
+        ("how big is the batch I need for 8B", "the largest batch a GPU (micro-batch) that fits", ":** Largest"),
     ],
 )
 def test_a_value_that_is_named_is_used_and_only_what_is_asked_is_told(
