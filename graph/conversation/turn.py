@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from graph.context import Context
 from graph.extraction.machine import machine_shown
+from graph.extraction.sentences.lexicon import IDEOGRAPH
 from graph.reading.message import DIRECTIVE, Message, take_apart
 from graph.reading.reader import plain_orders, read_utterance
 from graph.reading.utterance import Clause, ThreadView, Utterance
@@ -143,13 +144,17 @@ RAN_ON = re.compile(
 )
 # `train.py --lr 3` in back quotes is what stands in them; behind a sign of equality they run a command.
 QUOTED_CODE = re.compile(r"(?<![`=\w])`([^`\n]{1,300})`(?!`)")
+# A word in Latin letters beside Chinese, Japanese or Korean ones, which write no blank between (`squeue\uc5d0`); no path.
+SIDE_BY_SIDE = re.compile(
+    rf"(?<=[A-Za-z]{{2}})(?=[{IDEOGRAPH}])(?!\S*/)|(?<=[{IDEOGRAPH}])(?=[A-Za-z]{{2}}[^\s/]*(?:[\s{IDEOGRAPH}]|$))"
+)
 
 
 def open_turn(state: State, context: Context) -> TurnContext:
     message = take_apart(state["text"], state["attachments"])
     from knowledge.masking import hide
 
-    words = QUOTED_CODE.sub(r"\1", hide(message.words))  # a key goes no further than here
+    words = SIDE_BY_SIDE.sub(" ", QUOTED_CODE.sub(r"\1", hide(message.words)))  # a key goes no further than here
     message = replace(message, words=words)
     view = replace(view_of(state), new_script=bool(message.scripts), new_log=bool(message.logs))
     read = read_utterance(message.words, view)
