@@ -13,7 +13,6 @@ from knowledge.document import Document
 from knowledge.general_facts import job_life
 
 MOST_MACHINES = 3
-OF_DISKS = ("site.storage", "site.localdisk")
 # A folder or a file, which a glossary has no entry for and the script may have a line of.
 OF_A_FILE = re.compile(r"(?<!\w)/\w+/\w|\w\.(?:py|sh|sif|json|yaml|out|log)\b")
 
@@ -91,8 +90,6 @@ def of_each_machine(topic: str, ask: Ask) -> Document | None:
 
     if topic not in TELLERS:
         return None
-    if topic in OF_DISKS and (place := answerer("script_checks.tell_place")(ask)):
-        return place
     of_plans = ask.last_act == "plan" or ask.last_topic.startswith("machine.")
     compared = ask.resources.machines if ask.resources and of_plans else ()
     names = ask.utterance.machines() or compared

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graph.conversation.next_step import UNPLACED
 from graph.conversation.pending import carry_out
 from graph.conversation.script_job import machine_for
-from graph.conversation.scripts import UNPLACED, made_of, offered, said_of
+from graph.conversation.scripts import made_of, offered, said_of
 from graph.conversation.turn import TurnContext, with_words
 from graph.conversation.words import by_words
 from graph.reading.referring import referring_order

@@ -35,6 +35,7 @@ THANKS = re.compile(
 GOODBYE = "Until then. What was said here is kept: come back to it when you like."
 BYE = re.compile(r"(?i)\b(?:bye|goodbye|tsch(?:ü|ue)ss|adi[oó]s|hasta luego|au revoir|arrivederci|see you|cya)\b")
 OPEN = "Open is what I offered: {}. Say its number, *no*, or what you want in its place."
+UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 NOT_UNDERSTOOD = "I do not know what to make of *{}*."
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from graph.conversation.history import newest, numbers_and_names
+from graph.conversation.next_step import UNPLACED
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
-from graph.conversation.scripts import UNPLACED, made_of, offered
 from graph.conversation.scripts import changed as changed_own
+from graph.conversation.scripts import made_of, offered
 from graph.conversation.turn import SURE, WANTING, TurnContext, with_words
 from graph.extraction.request import understand as read
 from graph.extraction.sentences.lexicon import FIELD_WORDS

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from graph.conversation.gate import POLITE, lines_between, may_act, surely_orders
 from graph.conversation.history import agree
-from graph.conversation.next_step import MOST_QUOTED, not_understood
+from graph.conversation.next_step import MOST_QUOTED, UNPLACED, not_understood
 from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
 from graph.conversation.script_review import MOVES, is_review, reviewed
 from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext, bundle_of
@@ -62,7 +62,6 @@ OF_SIZE: tuple[tuple[str, ...], ...] = (
     ("nodes", "walltime"),
     ("nodes", "walltime", "queue"),
 )
-UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
 HOW_TO_CHANGE = (
     "In your own script I change what it sets by name, as in *epochs 20* or *NAME=value*; else paste the new line."

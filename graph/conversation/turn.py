@@ -144,7 +144,7 @@ RAN_ON = re.compile(
 )
 # `train.py --lr 3` in back quotes is what stands in them; behind a sign of equality they run a command.
 QUOTED_CODE = re.compile(r"(?<![`=\w])`([^`\n]{1,300})`(?!`)")
-# A word in Latin letters beside Chinese, Japanese or Korean ones, which write no blank between (`squeue\uc5d0`); no path.
+# A word in Latin letters beside Chinese, Japanese or Korean ones, with no blank between (`squeue\uc5d0`); no path.
 SIDE_BY_SIDE = re.compile(
     rf"(?<=[A-Za-z]{{2}})(?=[{IDEOGRAPH}])(?!\S*/)|(?<=[{IDEOGRAPH}])(?=[A-Za-z]{{2}}[^\s/]*(?:[\s{IDEOGRAPH}]|$))"
 )

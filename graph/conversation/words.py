@@ -10,7 +10,7 @@ from graph.conversation.beside import with_files
 from graph.conversation.fix_followup import is_unhelped
 from graph.conversation.gate import offered
 from graph.conversation.history import carried_by, corrects
-from graph.conversation.next_step import SEND_LOG, not_understood
+from graph.conversation.next_step import SEND_LOG, UNPLACED, not_understood
 from graph.conversation.option_choice import changed
 from graph.conversation.pending import leave_to_us
 from graph.conversation.refused import without_keys
@@ -74,7 +74,6 @@ CONDITION = re.compile(
     r"(?i)\W*(?:(?:and|but|also)\s+)?(?:if|in case)\b(?!\s+(?:i|we)\b)[^.;,]*\b(?:fails?|dies|crashes)\b[^.;]*"
     r"\b(?:run|start|stop|skip|cancel|kill|should\w*|must|don'?t|do not)\b"
 )
-UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 # A value with a question mark and nothing more: `and 4 nodes?`
 BARE = re.compile(
     r"\W*(?:(?:and|or|then|maybe|und|et|y|e)\s+)?(?P<value>\d{1,4}\s*(?:nodes?|gpus?|hours?|h"
@@ -308,7 +307,8 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     request, of_keys = without_keys(heard.request)
     heard = replace(heard, request=request)
     said = (*of_files, *said, *(one.text for one in of_keys))
-    wants = heard.intent in ("generate", "port")
+    # `Take it out then. And when would it start?`: what is asked leads, and what is ordered is not passed over.
+    wants = heard.intent in ("generate", "port") or (turn.leads_to_ask and bool(turn.sure_wishes))
     kind = (heard.request.node_type or "\0").lower()  # a kind of GPU is settled with the machine's facts
     placed = {one.entry for one in heard.request.then}
     left = [

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graph.answering.abstaining import NO_ANSWER, NOT_PLANNED
-from graph.conversation import next_step, scripts, words
+from graph.conversation import next_step, scripts
 from graph.conversation.turn import TurnContext
 from graph.conversing.read_sizes import doubtful, without_doubtful
 from graph.planning.patches import LOST
@@ -16,7 +16,7 @@ from knowledge.document import Document, Paragraph
 from knowledge.types import Diagnosis, LaunchBundle, Made, Question, Said, Say
 
 # How a part begins that only says that some words were not understood, or what could be said next.
-UNPLACED = tuple(one.partition("{")[0] for one in (words.UNPLACED, scripts.UNPLACED, next_step.NOT_UNDERSTOOD))
+UNPLACED = tuple(one.partition("{")[0] for one in (next_step.UNPLACED, next_step.NOT_UNDERSTOOD))
 STEPS = (next_step.SUBMIT, next_step.ACCOUNT, next_step.BEGIN, next_step.REPORT, next_step.WAITING, next_step.SEND_LOG)
 EMPTY = (*UNPLACED, *(one.partition("{")[0] for one in STEPS), scripts.HOW_TO_CHANGE)
 PART_LEFT = NOT_PLANNED.partition("{")[0]

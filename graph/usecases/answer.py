@@ -216,6 +216,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     reason = tell_reason(ask)
     if reason:
         return Answered(reason)
+    if ask.script and (place := of_its_disk(ask)):
+        return Answered(place, certain=True)
     planned = ask.clause.act == "plan" and (
         ask.clause.by_rule or is_sized(ask.utterance)
     )  # then its sum is asked, and no general text
@@ -359,6 +361,13 @@ def of_the_failure(ask: Ask) -> Answered | None:
 
     told = told_facts(ask, ask.report) or of_steps(ask, ask.report)
     return Answered(told, sure=False) if told else None
+
+
+def of_its_disk(ask: Ask) -> Document | None:
+    """What a folder that the script and the question name is, where it lies on the nodes' own disks."""
+    from graph.answering.script_checks import tell_place
+
+    return tell_place(ask)
 
 
 def of_the_script(ask: Ask) -> Document | None:

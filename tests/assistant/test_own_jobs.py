@@ -110,7 +110,7 @@ def test_of_an_array_only_the_waiting_tasks_are_named_to_end(login_node: Path, s
 def test_what_is_no_job_is_not_cancelled(login_node: Path, settings: Settings, words: str) -> None:
     told = says(settings, "is job 12 still running well?", words)
     assert "I cancel nothing myself" not in told
-    assert "I cancel nothing myself" in says(settings, "is job 12 still running well?", words, "cancel it please")
+    assert "scancel 12" in says(settings, "is job 12 still running well?", words, "cancel it please")
 
 
 def test_it_is_the_job_until_the_talk_is_of_a_script(login_node: Path, settings: Settings) -> None:

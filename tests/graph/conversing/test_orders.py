@@ -236,7 +236,7 @@ def test_a_strategy_that_was_not_said_is_the_usual_one_and_told() -> None:
 
 def test_the_script_of_the_rules_is_edited_where_none_is_in_hand() -> None:
     thread = Thread(Player(call("edit_script", fields={"environment_kind": "active"}), "Here it is."))
-    told = thread.say("perlmutter, pytorch fsdp, 2 nodes, train.py --bs 8, account m1234_g, 4 hours; my env is active")
+    told = thread.say("perlmutter, pytorch fsdp, 2 nodes, train.py --bs 8, account m1234_g, 4 hours")
     made = [part for part in thread.state["said"] if isinstance(part, Made)]
     assert "--nodes=2" in thread.script and "m1234_g" in thread.script and "module load pytorch" not in thread.script
     assert len(made) == 1 and not made[0].diff and "(before)" not in told
