@@ -26,7 +26,7 @@ Filled = Annotated[tuple[str, ...], Checked(check_filled)]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ToolCommand:
     """What is started: program and arguments, and the words of the order that gave some of them."""
 
     entry: str
@@ -78,7 +78,7 @@ class TrainingTool(Facts):
                 return one.program, found[0]
         return (self.with_config if config and self.with_config else self.program), ""
 
-    def command(self, template: str, config: str | None, model: str | None, text: str) -> Command:
+    def command(self, template: str, config: str | None, model: str | None, text: str) -> ToolCommand:
         """A template filled in from the order; what nobody said stands open."""
         known = model if model and ORGANISATION_AND_NAME.fullmatch(model) else OPEN_MODEL
         open_config = OPEN_CONFIG.format(self.configs[0]) if self.configs else ""
@@ -89,7 +89,7 @@ class TrainingTool(Facts):
                 words = [word.replace(key, found[1]) if holds(word, key) else word for word in words]
                 told.append(found[0])
         at = 2 if words[0] == "-m" else 1
-        return Command(" ".join(words[:at]), " ".join(words[at:]) or None, tuple(told))
+        return ToolCommand(" ".join(words[:at]), " ".join(words[at:]) or None, tuple(told))
 
     def is_config(self, name: str) -> bool:
         """Whether a file has an ending of the tool's configuration."""
@@ -99,18 +99,29 @@ class TrainingTool(Facts):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingTools(Facts):
     as_of: Day
+    others: Filled
     tools: tuple[TrainingTool, ...]
 
 
 def holds(word: str, key: str) -> bool:
     """Whether a word of a command is that word, or an argument of it: `model=KEY.pt`."""
-    return word == key or key in word.partition(".")[0].split("=")
+    return word == key or (STANDS_OPEN.match(key) is not None and key in word)
 
 
 @cache
+def _table() -> TrainingTools:
+    return read_facts(FILE, TrainingTools)
+
+
 def training_tools() -> tuple[TrainingTool, ...]:
-    """The whole file. Raises FactsError on a wrong one."""
-    return read_facts(FILE, TrainingTools).tools
+    """Every tool whose command is known. Raises FactsError on a wrong file."""
+    return _table().tools
+
+
+def other_tool(text: str) -> str:
+    """The tool that a text names and whose command is not known here; empty where it names none."""
+    found = named(_table().others, text)
+    return text[found.start() : found.end()] if found else ""
 
 
 def named(names: tuple[str, ...], text: str) -> re.Match[str] | None:

@@ -15,7 +15,7 @@ from graph.extraction.sentences.forms import spoken_form
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.spelling import normal_form
-from graph.extraction.tools import with_config, with_tool
+from graph.extraction.tools import with_config, with_tool, without_placed
 from graph.extraction.training import TRAINS
 from graph.extraction.weighing import weigh
 from graph.reading.account import COMMON, DIRECTIVE, HeldWords, apart, lone_account, places, unplaced
@@ -44,7 +44,7 @@ from graph.reading.wishes.taking import (
     take_wishes,
 )
 from graph.reading.wishes.values import SURELY_SIGNAL
-from knowledge.job_parts import ArgumentEdit, ArrayAxis, JobArray, Program
+from knowledge.job_parts import ArrayAxis, JobArray, Program
 from knowledge.training_tools import tool_of
 from knowledge.types import Heard, Intent, JobRequest, Understood
 from knowledge.word_lists import word_set
@@ -217,7 +217,9 @@ def with_configured(configured: JobRequest, rest: str, options: Sequence[str] | 
     if says_little(SMALL.sub(" ", rest)):
         return Understood("generate", configured, missing(configured))
     read = read_whole(rest, configured, None, options, weighed)
-    return read if read.intent == "port" else replace(read, intent="generate", missing=missing(read.request))
+    left = tuple(one for one in read.left if without_placed(one, []))
+    intent: Intent = "port" if read.intent == "port" else "generate"
+    return replace(read, intent=intent, missing=missing(read.request), left=left)
 
 
 def of_its_tool(read: Understood, before: JobRequest | None, text: str) -> Understood:
@@ -239,15 +241,9 @@ def with_tools_options(read: Understood, text: str) -> Understood:
     )
     if tool is None or not (spare or open_ones):
         return read
-    if tool.assigns:  # NAME=VALUE is how it takes them
-        spare = [replace(one, value=as_assigned(one.value)) for one in spare]
     left = tuple(one for one in read.left if not any(edit.words in one for edit in spare))
     left = apart((*left, *(one for one in open_ones if not any(one in piece for piece in left))))
     return replace(read, request=apply_edits(read.request, spare).request, left=left)
-
-
-def as_assigned(option: ArgumentEdit) -> ArgumentEdit:
-    return replace(option, kind="add", name="", value=f"{option.name.lstrip('-')}={option.value or 'true'}")
 
 
 def without_empty(read: Understood, before: JobRequest) -> Understood:

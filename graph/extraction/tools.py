@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from knowledge.job_parts import ArgumentEdit
-from knowledge.training_tools import ORGANISATION_AND_NAME, STANDS_OPEN, TrainingTool, tool_of, tools_named
+from knowledge.training_tools import ORGANISATION_AND_NAME, STANDS_OPEN, TrainingTool, other_tool, tool_of, tools_named
 from knowledge.types import Heard, JobRequest, Understood
 
 FILE = re.compile(r"(?<![\w./~$-])(?P<name>[\w./~$-]*\w\.(?:ya?ml|json|toml|py))(?![\w/])")
@@ -36,10 +36,10 @@ def with_tool(read: Understood, text: str, stands: bool) -> Understood:
     """
     found = next((one for one in tools_named(text) if not NOT_WANTED.search(text[: one[1].start()])), None)
     if found is None:
-        return read
+        return with_other_told(read, text)
     tool, match = found
     request = read.request
-    if read.intent != "generate" and not (stands and read.intent == "other" and config_named(tool, text)):
+    if read.intent not in ("generate", "port") and not (stands and read.intent == "other" and config_named(tool, text)):
         return read
     own = bool(request.entry) and not is_its_config(tool, request.entry or "") and tool_of(request) in (None, tool)
     if own:
@@ -54,7 +54,7 @@ def with_command(read: Understood, text: str, tool: TrainingTool, name: str) -> 
     command = tool.command(template, config, hub_name(request.model, text), text)
     assigned = tuple(ASSIGNED.finditer(text)) if tool.assigns else ()
     args, edits = (None, ()) if request.entry else (request.args, request.argument_edits)
-    now: dict[str, Any] = {one: None for one in FILES if config and getattr(request, one) == config}
+    now: dict[str, Any] = {one: None for one in FILES if config and config.endswith(getattr(request, one) or "\n")}
     now |= {
         "entry": command.entry,
         "args": " ".join(filter(None, (command.args, args))) or None,
@@ -66,13 +66,31 @@ def with_command(read: Understood, text: str, tool: TrainingTool, name: str) -> 
     placed = [one for one in (name, variant, *(one[0] for one in assigned), config or "", *command.told) if one]
     return replace(
         read,
-        intent="generate",
+        intent="port" if read.intent == "port" else "generate",
         request=replace(request, **now, heard=tuple(heard)),
         missing=tuple(one for one in read.missing if one not in ("framework", "strategy", "entry")),
-        left=tuple(filter(None, (without_placed(one, placed) for one in read.left))),
+        left=(
+            *filter(None, (without_placed(one, placed) for one in read.left)),
+            *further_configs(tool, config, read, text),
+        ),
         rival=None,
         doubtful=False,
     )
+
+
+def further_configs(tool: TrainingTool, config: str | None, read: Understood, text: str) -> tuple[str, ...]:
+    """Other configurations that are named beside the one that is taken: each is a job of its own."""
+    names = (one["name"] for one in FILE.finditer(text) if not OF_OPTION.search(text[: one.start()]))
+    told = f"{config} {read.request.config_file} {read.request.array} {' '.join(read.left)}"
+    return tuple(
+        dict.fromkeys(one for one in names if tool.is_config(one) and not one.endswith(".py") and one not in told)
+    )
+
+
+def with_other_told(read: Understood, text: str) -> Understood:
+    """An order for a tool whose command is not known here: its name is told as open, where no program is given."""
+    name = "" if read.intent != "generate" or read.request.entry else other_tool(text)
+    return read if not name or any(name in one for one in read.left) else replace(read, left=(*read.left, name))
 
 
 def with_its_library(read: Understood, tool: TrainingTool, name: str) -> Understood:

@@ -27,11 +27,11 @@ from graph.planning.launching import (
 )
 from graph.planning.methods import serves, with_methods
 from graph.planning.processors import processor_job, without_gpus
-from graph.planning.programs import Started, edited, take_apart
+from graph.planning.programs import Started, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
 from graph.planning.software import all_devices, overlapping, variables, with_theirs_alone
 from graph.planning.strategies import Style, choose_style, parallel_sizes
-from graph.planning.tools import on_one_node, with_tool_told, with_tools_gpus
+from graph.planning.tools import on_one_node, tool_args, with_tool_told, with_tools_gpus
 from knowledge.cluster import Cluster, Condition, NodeType, Queue, walltime_seconds
 from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
@@ -362,7 +362,7 @@ def decide(
         rendezvous_lines=cluster.rendezvous.lines,
         entry=program.entry,
         entry_kind=program.kind,
-        args=edited(program.args, request.argument_edits),
+        args=tool_args(program.args, request),
         user_variables=(*program.variables, *request.variables),
         files=around.files,
         assumptions=(*taken, *on_account, *on_entry(request, program)),

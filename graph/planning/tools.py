@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from graph.planning.programs import edited, place
 from knowledge.job_parts import ArgumentEdit
 from knowledge.training_tools import OPEN_MODEL, STANDS_OPEN, TrainingTool, named, tool_of
 from knowledge.types import Alternative, Assumption, Framework, JobRequest, LaunchPlan, Refusal, Strategy
@@ -57,6 +58,17 @@ def tool_counts(decided: LaunchPlan, request: JobRequest) -> list[ArgumentEdit]:
     changed = {one.name for one in request.argument_edits}
     counts = tool.counts.items() if tool else ()
     return [ArgumentEdit("set", name, filled(text, decided)) for name, text in counts if name not in changed]
+
+
+def tool_args(args: tuple[str, ...], request: JobRequest) -> tuple[str, ...]:
+    """A program's arguments after the changes of them; a new one as NAME=VALUE where its tool takes it so."""
+    tool = tool_of(request)
+    for edit in request.argument_edits:
+        new = edit.name and edit.kind != "remove" and place(args, edit.name) is None
+        if tool and tool.assigns and new:
+            edit = ArgumentEdit("add", "", f"{edit.name.lstrip('-')}={edit.value or 'true'}")
+        args = edited(args, (edit,))
+    return args
 
 
 def in_its_configuration(decided: LaunchPlan, request: JobRequest, names: Sequence[str]) -> LaunchPlan:

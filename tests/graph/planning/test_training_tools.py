@@ -215,6 +215,17 @@ def test_a_value_that_only_the_configuration_can_take_is_told() -> None:
     assert not any(one.name == "MICRO_BATCH" for one in made.user_variables)
 
 
+def test_nothing_beside_the_tool_is_dropped_in_silence() -> None:
+    sweep = heard("axolotl over a.yml, b.yml and c.yml on perlmutter 1 node, account m1")
+    assert sweep.request.args == "a.yml" and {"b.yml", "c.yml"} <= {*" ".join(sweep.left).replace(",", " ").split()}
+    assert "openrlhf" in " ".join(heard("aurora 4 nodes openrlhf ppo llama 8b").left)
+    later = planned("torchtune lora, config 70B_lora.yaml, 2 nodes vista", "batch_size=4", "make batch_size 8")
+    assert later.args == ("--config", "70B_lora.yaml", "batch_size=8")
+    ported = heard("port my axolotl job from perlmutter to leonardo, 2 nodes, config.yml")
+    assert (ported.intent, ported.request.entry, ported.left) == ("port", "-m axolotl.cli.train", ())
+    assert "yolov8m-seg.pt" in program(planned("yolov8m segmentation on perlmutter 1 node, data.yaml"))
+
+
 def test_a_tool_of_one_node_is_refused_on_several() -> None:
     request = heard("yolo11n with ultralytics on perlmutter, data.yaml, account m1, 2 nodes").request
     refused = plan(request, catalogue().clusters["perlmutter"])
