@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+from knowledge.training_tools import tool_starting
 from knowledge.types import LaunchPlan, SideFile, Variable
 
 NODE_TEST = Path(__file__).parent / "miniapp" / "node_test.py"
@@ -97,7 +98,7 @@ def deepspeed_config(plan: LaunchPlan) -> dict[str, object]:
         zero |= {"stage3_gather_16bit_weights_on_model_save": True}
     for name in plan.offload:
         zero[f"offload_{'param' if name == 'parameters' else name}"] = {"device": "cpu", "pin_memory": True}
-    if plan.framework == "hf-trainer":
+    if plan.framework == "hf-trainer" or tool_starting(plan.entry):
         return trainer_config(zero)
     precision: dict[str, object] = (
         {} if plan.mixed_precision in ("no", "fp8") else {plan.mixed_precision: {"enabled": True}}
@@ -113,7 +114,8 @@ def deepspeed_config(plan: LaunchPlan) -> dict[str, object]:
 
 
 def trainer_config(zero: dict[str, object]) -> dict[str, object]:
-    """Hugging Face's Trainer fills in `auto` from its own arguments and refuses values that differ from them.
+    """Hugging Face's Trainer fills in `auto` from its own arguments and refuses values that differ from them; training
+    tools bring their own optimizer, which Accelerate refuses beside one in the file.
 
     Source: https://huggingface.co/docs/transformers/deepspeed.
     """

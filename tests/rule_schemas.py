@@ -30,6 +30,7 @@ from knowledge.schedulers.records import Kind as OutputKind
 from knowledge.schedulers.records import Phase
 from knowledge.site import Site
 from knowledge.techniques import TechniqueTable
+from knowledge.training_tools import TrainingTools
 from knowledge.types import Scheduler
 
 # What steps of causes.yaml may be for.
@@ -495,5 +496,6 @@ SCHEMAS: dict[str, Any] = {
     "knowledge/topic_texts.yaml": dict[Word, TopicText],
     "knowledge/background.yaml": tuple[Background, ...],
     "knowledge/techniques.yaml": TechniqueTable,
+    "knowledge/training_tools.yaml": TrainingTools,
     "knowledge/what_helps.yaml": tuple[Help, ...],
 }

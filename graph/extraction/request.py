@@ -15,6 +15,7 @@ from graph.extraction.sentences.forms import spoken_form
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.spelling import normal_form
+from graph.extraction.tools import with_config, with_tool, without_placed
 from graph.extraction.training import TRAINS
 from graph.extraction.weighing import weigh
 from graph.reading.account import COMMON, DIRECTIVE, HeldWords, apart, lone_account, places, unplaced
@@ -44,6 +45,7 @@ from graph.reading.wishes.taking import (
 )
 from graph.reading.wishes.values import SURELY_SIGNAL
 from knowledge.job_parts import ArrayAxis, JobArray, Program
+from knowledge.training_tools import tool_of
 from knowledge.types import Heard, Intent, JobRequest, Understood
 from knowledge.word_lists import word_set
 
@@ -61,6 +63,7 @@ STAND_IN = "program.py"  # in the place of a program that is no Python file, for
 ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 # Options of a program that tell how it is spread, or the model that is trained.
 TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*(?:[= ][\w./-]+\.json)?|model\w*[= ]\S+)", re.I)
+TYPED = re.compile(r"(?<!\S)(?P<name>--[A-Za-z][\w-]*)(?:[= ](?P<value>(?!-)[^\s,;]+))?")
 STANDS_IN = r"(?:[A-Z][A-Z_]*|[$<{][\w{}<>]+)"
 NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 RANGED = re.compile(r"(?<!\S)(?P<name>--?[A-Za-z][\w-]*)[= ](?P<low>\d{1,4})(?P<dots>-|\.\.\.?)(?P<high>\d{1,4})(?!\S)")
@@ -193,16 +196,54 @@ def read_whole(
         return by_rules(text, before, asked, options)
     if before is None or before == JobRequest():
         read = read_first(text, before)
+    elif (named := with_config(before, text))[0] != before:
+        return with_configured(*named, options, weighed)
     else:
         ruled = read_change(text, before, options)
         read = weigh(ruled, before, text) if weighed else ruled
         read = replace(read, missing=missing(read.request)) if read.request != ruled.request else read
     if read.intent not in ("generate", "port"):
-        return read
+        return of_its_tool(read, before, text)
     read = with_signal_named(without_empty(read, before or JobRequest()), before or JobRequest(), text)
     left = apart((*read.left, *left_wishes(text, before, read.request, read.left)))
     held = HeldWords(read.request, ())
-    return replace(read, left=tuple(one for one in left if not (says_little(one) or held.says(one))))
+    read = replace(read, left=tuple(one for one in left if not (says_little(one) or held.says(one))))
+    tooled = of_its_tool(read, before, text)
+    return with_tools_options(tooled, text) if tooled.request.entry != read.request.entry else tooled
+
+
+def with_configured(configured: JobRequest, rest: str, options: Sequence[str] | None, weighed: bool) -> Understood:
+    """The job of a tool with its other configuration, and what the words beside that name change of it."""
+    if says_little(SMALL.sub(" ", rest)):
+        return Understood("generate", configured, missing(configured))
+    read = read_whole(rest, configured, None, options, weighed)
+    left = tuple(one for one in read.left if without_placed(one, []))
+    intent: Intent = "port" if read.intent == "port" else "generate"
+    return replace(read, intent=intent, missing=missing(read.request), left=left)
+
+
+def of_its_tool(read: Understood, before: JobRequest | None, text: str) -> Understood:
+    """What was read, with the command of the training tool that is named; a script's lines start what they start."""
+    stands = before is not None and before != JobRequest()
+    return read if DIRECTIVE.search(text) else with_tool(read, text, stands)
+
+
+def with_tools_options(read: Understood, text: str) -> Understood:
+    """The command of a tool with the options that were typed beside its name."""
+    tool, args = tool_of(read.request), read.request.args or ""
+    typed = own_options(text, (), replace(read.request, args=None))
+    spare = [one for one in typed if f"{one.value.name} {one.value.value}" not in args]
+    known = " ".join(
+        (*(one.words for one in spare), *(text[one.start : one.end] for one in find_flags(text, prose=True)))
+    )
+    open_ones = tuple(
+        one[0] for one in TYPED.finditer(text) if one["name"] not in known and (one["value"] or one["name"]) not in args
+    )
+    if tool is None or not (spare or open_ones):
+        return read
+    left = tuple(one for one in read.left if not any(edit.words in one for edit in spare))
+    left = apart((*left, *(one for one in open_ones if not any(one in piece for piece in left))))
+    return replace(read, request=apply_edits(read.request, spare).request, left=left)
 
 
 def without_empty(read: Understood, before: JobRequest) -> Understood:

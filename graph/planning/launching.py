@@ -161,8 +161,10 @@ def one_task_kind(style: Style, counted: Count, *, said: bool) -> Workers | None
         return "tensorflow"
     if style.framework in ("ray", "vllm") and (counted.nodes > 1 or style.framework == "ray"):
         return "ray"
+    if style.starts == "one":
+        return "single"
     # A program that is not parallel is one process, however many GPUs it may use: copies of it would do the same.
-    lone = style.strategy == "none" and style.framework in ONE_PROCESS and not said
+    lone = style.strategy == "none" and style.framework in ONE_PROCESS and not (said or style.starts)
     alone = counted.nodes == 1 and (counted.ranks_per_node == 1 or lone or style.framework in ("vllm", "tensorflow"))
     return "single" if alone and (style.strategy == "none" or style.framework in ("vllm", "tensorflow")) else None
 
@@ -179,6 +181,15 @@ def with_all_gpus(choice: LaunchChoice, cluster: Cluster) -> LaunchChoice:
     if choice.form.workers != "ranks":
         return choice
     return replace(choice, form=for_one_task([choice.form], "ranks", cluster))
+
+
+def for_a_tool(choice: LaunchChoice, cluster: Cluster) -> LaunchChoice:
+    """The choice for a tool on Lightning, whose Trainer nobody can give another environment: every task of srun sees
+    all GPUs of its node, and elsewhere torchrun starts the ranks."""
+    if choice.form.workers == "single" or kind_for_lightning(choice.form) != "other":
+        return choice
+    workers: Workers = "ranks" if choice.form.launcher == "srun" else "torchrun"
+    return replace(choice, form=replace(for_one_task([choice.form], workers, cluster), note=None))
 
 
 def for_one_task(fitting: list[LaunchForm], workers: Workers, cluster: Cluster) -> LaunchForm:

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Literal
 
 from graph.planning.programs import edited, place
+from graph.planning.tools import in_its_configuration, tool_counts
 from knowledge.data_file import read_data
 from knowledge.job_parts import ArgumentEdit
+from knowledge.training_tools import tool_of
 from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal, Variable
 from templates.configs import WITH_JSON
 
@@ -80,10 +82,12 @@ def with_methods(decided: LaunchPlan, request: JobRequest) -> LaunchPlan | Refus
         return refused
     request = with_accumulation(decided, request)
     edits, open_ones = edits_for(decided, request)
+    if tool_of(request):  # it reads no variable of ours
+        decided, open_ones = in_its_configuration(decided, request, open_ones), []
     return replace(
         decided,
         user_variables=(*decided.user_variables, *exported(decided, request, open_ones)),
-        args=edited(decided.args, (*edits, *counts_for(decided))),
+        args=edited(decided.args, (*edits, *counts_for(decided), *tool_counts(decided, request))),
         micro_batch=request.micro_batch or 1,
         gradient_accumulation=request.gradient_accumulation or 1,
         mixed_precision=mixed(decided, request),
@@ -117,7 +121,8 @@ def told_config(decided: LaunchPlan, request: JobRequest) -> tuple[str, ...]:
 
 def told_trainer(decided: LaunchPlan, request: JobRequest) -> tuple[str, ...]:
     """What Lightning's Trainer has to say where the program makes it itself, and so takes no argument of it."""
-    if decided.framework != "lightning" or decided.ranks == 1 or is_lightning_cli(decided):
+    tool = tool_of(request)
+    if decided.framework != "lightning" or decided.ranks == 1 or is_lightning_cli(decided) or (tool and tool.counts):
         return ()
     precision, why = PRECISIONS["lightning"].get(request.precision or "", ("", None))[1], ""
     if request.precision == "bf16" and decided.mixed_precision == "fp16":

@@ -21,15 +21,17 @@ from graph.planning.launching import (
     LaunchChoice,
     binding_note,
     choose_launch,
+    for_a_tool,
     kind_for_lightning,
     with_all_gpus,
 )
 from graph.planning.methods import serves, with_methods
 from graph.planning.processors import processor_job, without_gpus
-from graph.planning.programs import Started, edited, take_apart
+from graph.planning.programs import Started, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
 from graph.planning.software import all_devices, overlapping, variables, with_theirs_alone
 from graph.planning.strategies import Style, choose_style, parallel_sizes
+from graph.planning.tools import on_one_node, tool_args, with_tool_told, with_tools_gpus
 from knowledge.cluster import Cluster, Condition, NodeType, Queue, walltime_seconds
 from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
@@ -115,11 +117,13 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     node = choose_node_type(request, cluster)
     if other := elsewhere(request, cluster, node):
         return other
-    counted = count(request, cluster, node)
+    counted = count(with_tools_gpus(request), cluster, node)
     if counted is None:
         raise InputError("nodes are open; say how many nodes, or how many GPUs in all")
     if isinstance(counted, Refusal):
         return counted
+    if alone := on_one_node(request, counted.nodes):
+        return alone
     wrong = another_class(request, cluster, node)
     if wrong is not None:
         return wrong
@@ -129,6 +133,8 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     launch = choose_launch(cluster, style, node, counted, request.launcher, request.processes_per_node)
     if isinstance(launch, Refusal):
         return launch
+    if style.starts and style.framework == "lightning" and not request.launcher:
+        launch = for_a_tool(launch, cluster)
     if request.processes_per_node == 1 and counted.ranks_per_node > 1:
         launch = with_all_gpus(launch, cluster)
     around = surroundings(request, cluster, node, launch.software)
@@ -137,7 +143,7 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     around, others = conda_sourced(around, request.source_files)
     request = replace(request, source_files=others)
     decided = decide(request, cluster, node, style, counted, slot, launch, around)
-    told = with_methods(decided, request)
+    told = with_methods(with_tool_told(decided, request), request)
     if isinstance(told, Refusal):
         return told
     directives = with_parts(decided.directives, request, cluster)
@@ -356,7 +362,7 @@ def decide(
         rendezvous_lines=cluster.rendezvous.lines,
         entry=program.entry,
         entry_kind=program.kind,
-        args=edited(program.args, request.argument_edits),
+        args=tool_args(program.args, request),
         user_variables=(*program.variables, *request.variables),
         files=around.files,
         assumptions=(*taken, *on_account, *on_entry(request, program)),
@@ -565,7 +571,7 @@ def on_entry(request: JobRequest, program: Started) -> tuple[Assumption, ...]:
 
 def warned(request: JobRequest, style: Style, counted: Count, node: NodeType, cluster: Cluster) -> tuple[str, ...]:
     """What the person should know before the script runs: programs that it is told to run, a model that cannot fit."""
-    trains = style.framework != "vllm"
+    trains = style.framework != "vllm" and not style.starts  # a tool's configuration may be LoRA's
     large = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node) if trains else ""
     commanding = ((one.name, consequence(one.name, one.value)) for one in request.variables)
     told = tuple(f"{name}: {does}." for name, does in commanding if does)
@@ -575,7 +581,7 @@ def warned(request: JobRequest, style: Style, counted: Count, node: NodeType, cl
 def not_in_the_sites(request: JobRequest, style: Style, cluster: Cluster) -> tuple[str, ...]:
     """Said where the site's own software has PyTorch, and the program needs another framework."""
     own = request.environment or request.container or request.modules
-    if style.framework not in ELSEWHERE or own or style.framework in cluster.software:
+    if style.framework not in ELSEWHERE or style.starts or own or style.framework in cluster.software:
         return ()
     return (f"The software lines are the site's for PyTorch: say which environment or image has {style.framework}.",)
 
@@ -592,7 +598,7 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -
         of_several = choice.form.workers == "ranks" and choice.form.visible_devices != "one"
         said.append(JAX_START.format(*(JAX_DEVICE if of_several else ("", ""))))
     said += FRAMEWORK_NOTES.get(style.framework, ()) if serving or style.framework != "vllm" else ()
-    if choice.form.note and style.strategy != "none":
+    if choice.form.note and (style.strategy != "none" or style.starts == "ranks"):
         said.append(choice.form.note)
     if cluster.internet.access == "no":
         said.append(f"Compute nodes have no internet: {cluster.internet.beforehand}.")

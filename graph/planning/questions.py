@@ -43,9 +43,10 @@ def still_missing(request: JobRequest, cluster: Cluster | None, names: Sequence[
         questions.append(Question("machine", "Which machine do you want to run on?", tuple(names), MACHINE_HELP))
     if without_gpus(request, cluster):
         return tuple(questions)
-    if request.framework is None and request.strategy is None:
+    told = with_own_strategy(request)
+    if told.framework is None and told.strategy is None:
         questions.append(Question("framework", "Which framework does your program use?", FRAMEWORKS, FRAMEWORK_HELP))
-    if with_own_strategy(request).strategy is None:
+    if told.strategy is None:
         questions.append(Question("strategy", "How is the model spread over the GPUs?", *strategies_with_help(request)))
     if request.nodes is None and request.total_gpus is None:
         questions.append(Question("nodes", nodes_question(cluster), (), NODES_HELP))

@@ -7,7 +7,10 @@ differ. What is not in it is refused with what comes nearest.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from graph.planning.tools import tool_style
+from knowledge.training_tools import tool_of
 from knowledge.types import FRAMEWORKS, Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
 from templates.records import FRAMEWORK_OF
 
@@ -52,16 +55,21 @@ TRAINER = "--per_device_train_batch_size"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The framework and strategy that are planned, the ZeRO stage, and what was assumed."""
+    """The framework and strategy that are planned, the ZeRO stage, and what was assumed. starts: what the launch is to
+    start where the strategy does not tell: `ranks`, one a GPU, or `one` process that starts the others itself."""
 
     framework: Framework
     strategy: Strategy
     stage: int | None
     assumptions: tuple[Assumption, ...] = ()
+    starts: Literal["", "ranks", "one"] = ""
 
 
 def choose_style(request: JobRequest) -> Style | Refusal | None:
     """What to plan for; None while the strategy is open."""
+    if tool := tool_of(request):
+        own, strategy = tool_style(request, tool)
+        return Style(own, strategy, ZERO.get(strategy), starts=tool.starts)
     request = with_own_strategy(request)
     if request.strategy is None:
         return None
@@ -83,7 +91,10 @@ def choose_style(request: JobRequest) -> Style | Refusal | None:
 
 
 def with_own_strategy(request: JobRequest) -> JobRequest:
-    """The request with the strategy that its framework has by itself, where none was said."""
+    """The request with the strategy that its tool or framework has by itself, where none was said."""
+    if tool := tool_of(request):
+        own, strategy = tool_style(request, tool)
+        return replace(request, framework=own, strategy=strategy)
     framework = served(request.framework)
     if request.strategy is not None:
         return request
