@@ -49,7 +49,7 @@ def asked(question: Question) -> str:
 def script(made: Made, whole: bool) -> str:
     """The placeholder account first; then what changed, the script, how to submit, what was assumed, and the notes."""
     account = placeholder(made)
-    parts = [reminder(account), headline(made)]
+    parts = [reminder(account, made), headline(made)]
     if made.changes:
         parts.append("Changed: " + "; ".join(one.rstrip(".") for one in made.changes) + ".")
     if whole and not made.diff:
@@ -85,10 +85,13 @@ def placeholder(made: Made) -> Assumption | None:
     return next((a for a in made.assumptions if a.field == "account" and a.value.startswith("YOUR_")), None)
 
 
-def reminder(account: Assumption | None) -> str:
-    if account is None:
-        return ""
-    return f"**Before you submit:** replace `{account.value}` by your account, or tell me: *account NAME*."
+def reminder(account: Assumption | None, made: Made) -> str:
+    """What has to be put in before the script can be submitted."""
+    of_account = f"replace `{account.value}` by your account, or tell me: *account NAME*." if account else ""
+    model = next((a for a in made.assumptions if a.field == "model" and a.value.startswith("YOUR_")), None)
+    of_model = f"replace `{model.value}` by the model's name, or tell me: *use ORGANISATION/NAME*." if model else ""
+    told = " ".join(filter(None, (of_account, f"R{of_model[1:]}" if of_account and of_model else of_model)))
+    return f"**Before you submit:** {told}" if told else ""
 
 
 def assumed(assumption: Assumption) -> str:

@@ -21,7 +21,7 @@ from knowledge.strict import Checked, Facts, Positive, check_filled, matching
 from knowledge.types import Backend, Framework, Scheduler, Strategy
 
 Launcher = Literal["srun", "mpiexec", "mpirun", "ibrun", "jsrun", "flux", "none"]
-Workers = Literal["ranks", "torchrun", "accelerate", "single", "ray", "tensorflow"]
+Workers = Literal["ranks", "torchrun", "accelerate", "single", "ray", "tensorflow", "nodes"]
 Condition = Literal["always", "multi_node", "one_node", "whole_node", "part_node", "ranks", "one_task"]
 
 # What a directive or a launch option may name in braces; planning fills them in.

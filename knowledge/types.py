@@ -40,9 +40,10 @@ Framework = Literal[
     "horovod",
     "ray",
     "vllm",
+    "sglang",
 ]
 # Frameworks that people name and no template serves: heard, so that the refusal can say so.
-UnservedFramework = Literal["other"]
+UnservedFramework = Literal["tgi", "other"]
 Strategy = Literal["ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none"]
 Intent = Literal["generate", "port", "diagnose", "question", "smalltalk", "other"]
 Origin = Literal["said", "script", "answer"]
@@ -51,6 +52,8 @@ Backend = Literal["cuda", "rocm", "xpu"]
 
 SCHEDULERS: tuple[Scheduler, ...] = get_args(Scheduler)
 FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
+# These serve models; knowledge/served_models.yaml tells how each is told things.
+SERVERS: tuple[Framework, ...] = ("vllm", "sglang")
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 # How each scheduler is called, and what its directives begin with.
 SCHEDULER_TITLES: Mapping[str, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
@@ -512,9 +515,21 @@ class LaunchPlan:
         return bool(self.gpu_model)
 
     @property
+    def asks_server(self) -> tuple[PlannedProgram, ...]:
+        """The programs that ask the job's own server of a model; empty where it has none, or nobody asks it."""
+        return self.then if self.serves_model else ()
+
+    @property
+    def serves_model(self) -> bool:
+        """`vllm serve` or a server's own module; a program of one's own passes the sizes to the engine itself."""
+        if self.entry_kind == "module":
+            return self.entry.startswith(("vllm.entrypoints", "sglang.launch_server"))
+        return self.entry_kind == "program" and self.entry.rpartition("/")[2] in SERVERS
+
+    @property
     def alone(self) -> bool:
         """Whether one process is all there is: it has nobody to meet."""
-        lone = self.ranks == 1 or (self.strategy == "none" and self.framework != "vllm")
+        lone = self.ranks == 1 or (self.strategy == "none" and self.framework not in SERVERS)
         return self.launch.workers == "single" and lone and not (self.beside or self.late_args)
 
 

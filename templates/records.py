@@ -61,6 +61,7 @@ FRAMEWORK_WORDS: Mapping[Framework, str] = {
     "horovod": "Horovod",
     "ray": "Ray",
     "vllm": "vLLM",
+    "sglang": "SGLang",
 }
 VENDOR_WORDS: Mapping[str, str] = {
     "nvidia": "NVIDIA CUDA",

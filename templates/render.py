@@ -39,6 +39,7 @@ IN_WORDS = {
     "accelerate": "one accelerate a node starts the ranks",
     "single": "one process, no launcher of ranks",
     "tensorflow": "one process a node, each told of the others by TF_CONFIG",
+    "nodes": "one process a node, each told of the first",
     "ray": "a Ray head and workers, one a node, then the program",
 }
 STYLE = {
@@ -62,9 +63,10 @@ FRAMEWORK = {
     "horovod": "Horovod",
     "ray": "Ray",
     "vllm": "vLLM",
+    "sglang": "SGLang",
 }
 # Their program or the framework itself spreads the model: no strategy is named.
-SPREAD_THEMSELVES = ("jax", "tensorflow", "horovod", "ray", "vllm")
+SPREAD_THEMSELVES = ("jax", "tensorflow", "horovod", "ray", "vllm", "sglang")
 SUBMIT = {"lsf": "{submit} < {name}"}
 SUFFIX = ".sh"
 WIDTH = 100
@@ -154,6 +156,8 @@ def render_job(plan: LaunchPlan, name: str, submit: str = "") -> LaunchBundle:
             walltime_s=walltime_seconds(plan.walltime),
             further_words=further_words,
             keeps_status=keeps_status(plan),
+            clients=plan.asks_server,
+            client_key=client_key(plan),
         )
     )
     return LaunchBundle(name, script, (*side_files(plan), *plan.files), submit)
@@ -172,6 +176,12 @@ def around_launch(signal: LimitSignal, requeue: bool) -> tuple[str, str]:
 def keeps_status(plan: LaunchPlan) -> bool:
     """Whether a step after the program asks how that ended, so that it runs after a failure too."""
     return any("$?" in line or "STATUS" in line for line in plan.after) and not plan.then
+
+
+def client_key(plan: LaunchPlan) -> str:
+    """What the programs that ask the job's own server send as their key: OpenAI's client wants one in any case."""
+    names = {one.name for one in plan.user_variables}
+    return next((f"${name}" for name in ("VLLM_API_KEY", "API_KEY") if name in names), "none")
 
 
 def first_made(plan: LaunchPlan) -> str:

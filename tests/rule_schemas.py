@@ -28,6 +28,7 @@ from knowledge.options import OptionFact
 from knowledge.schedulers.reason_types import ReasonFile, Starts, WaitKind
 from knowledge.schedulers.records import Kind as OutputKind
 from knowledge.schedulers.records import Phase
+from knowledge.served_models import ServedModels
 from knowledge.site import Site
 from knowledge.techniques import TechniqueTable
 from knowledge.training_tools import TrainingTools
@@ -483,6 +484,7 @@ SCHEMAS: dict[str, Any] = {
         table("PublicShape", pattern=Pattern, example=Word, named=NotRequired[StrictBool]), ...
     ],
     "knowledge/model_shapes.yaml": ModelShapes,
+    "knowledge/served_models.yaml": ServedModels,
     "knowledge/network_env.yaml": NetworkFacts,
     "knowledge/options.yaml": tuple[OptionFact, ...],
     "knowledge/schedulers/reason_data/*.yaml": ReasonFile,

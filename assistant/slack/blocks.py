@@ -155,7 +155,7 @@ def script(made: Made) -> Iterator[Block]:
     account = placeholder(made)
     changed = f"Changed: {'; '.join(made.changes)}." if made.changes else ""
     submit = "" if made.submit_told or made.bundle.is_excerpt else f"Submit it yourself: `{made.bundle.submit}`"
-    head = [reminder(account), headline(made), changed, submit]
+    head = [reminder(account, made), headline(made), changed, submit]
     yield from words("\n\n".join(part for part in head if part))
     rest = [a for a in made.assumptions if a is not account]
     if rest:

@@ -75,6 +75,8 @@ from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
+from knowledge.served_models import weights_of
+from knowledge.types import SERVERS
 from templates.parts import SUBMITTED, kind_of
 
 # Every machine there is, not the person's alone.
@@ -118,6 +120,7 @@ def question_of(ask: Ask) -> ResourceQuestion:
         nodes=ask.request.nodes if ask.bundle else None,
         strategy=ask.request.strategy if ask.bundle and not said.model else None,
     )
+    request = served_as(request, ask)
     question = said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
     question = with_most_nodes(with_queue(question, ask.resources), ask)
     of_card = (question.gpu or question.gpu_gb) and not (question.machines or question.nodes or question.each)
@@ -125,6 +128,24 @@ def question_of(ask: Ask) -> ResourceQuestion:
         question = replace(question, gpus=1)  # `does it fit on an A100?`, `auf meine 4090`: on that one
     named = bool(question.machines or question.gpu) and bool(question.pace_s and not question.pace_card)
     return replace(question, pace_card=known_devices(question)[0][0].facts.model) if named else question
+
+
+def served_as(question: ResourceQuestion, ask: Ask) -> ResourceQuestion:
+    """What is asked beside the script of a server is asked of the model that is served, on that script's GPUs."""
+    if ask.plan is None or ask.request.framework not in SERVERS:
+        return question
+    model = ask.request.model or ""
+    return replace(
+        question,
+        task="serve",
+        strategy=None,
+        nodes=None,
+        gpus=ask.plan.nodes * ask.plan.ranks_per_node,
+        queue=ask.plan.queue,
+        gpu=next((d.facts.model for d, c in known_devices(question) if c and d.node_type == ask.plan.node_type), None),
+        precision=weights_of(model) if weights_of(model) in ("fp8", "int8", "int4") else None,
+        sequence=ask.request.sequence_length,
+    )
 
 
 def with_most_nodes(question: ResourceQuestion, ask: Ask) -> ResourceQuestion:

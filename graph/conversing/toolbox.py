@@ -26,8 +26,7 @@ FILLED: Mapping[str, Mapping[str, object]] = {
 }
 # What a conversation's tools are called in fewer words than for clients that know nothing else of us.
 IN_SHORT = {
-    "write_script": "A new script. entry: train.py, or '-m package.module'; walltime HH:MM:SS. "
-    "text: all of it, if no field can.",
+    "write_script": "A new script. entry: train.py, or '-m package.module'; walltime HH:MM:SS. text: all of it, else.",
     "check_script": "Findings on the script in hand.",
     "cluster_facts": "What is known of a machine, with sources.",
     "compare_clusters": "Machines side by side; none named: all.",

@@ -28,7 +28,7 @@ from graph.planning.charging import (
 )
 from graph.planning.queues import longest as longest_in
 from knowledge.cluster import Cluster, Queue, walltime_seconds
-from knowledge.types import Diagnosis, Finding, JobRequest, Offer
+from knowledge.types import SERVERS, Diagnosis, Finding, JobRequest, Offer
 
 Change = tuple[tuple[str, str | int | None], ...]
 Changing = Callable[[Cluster, JobRequest], Change]
@@ -133,7 +133,7 @@ def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None)
         parts.append(further_price(after, cluster))
     if given(before.account) and given(after.account) and after.account != before.account:
         parts.append("another account is charged")
-    if after.strategy not in (before.strategy, None, "none") and after.framework != "vllm":  # served, not written
+    if after.strategy not in (before.strategy, None, "none") and after.framework not in SERVERS:  # served, not written
         parts.append(f"your program has to be written for {after.strategy}")
     parts.append(batch_price(before.args, after.args))
     return "; ".join(filter(None, parts))

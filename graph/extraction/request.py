@@ -45,8 +45,9 @@ from graph.reading.wishes.taking import (
 )
 from graph.reading.wishes.values import SURELY_SIGNAL
 from knowledge.job_parts import ArrayAxis, JobArray, Program
+from knowledge.served_models import SERVED_ENTRY, server_of
 from knowledge.training_tools import tool_of
-from knowledge.types import Heard, Intent, JobRequest, Understood
+from knowledge.types import SERVERS, Heard, Intent, JobRequest, Understood
 from knowledge.word_lists import word_set
 
 SURE = 0.85  # probability from which the trained reader goes before the rules
@@ -207,6 +208,7 @@ def read_whole(
     read = with_signal_named(without_empty(read, before or JobRequest()), before or JobRequest(), text)
     left = apart((*read.left, *left_wishes(text, before, read.request, read.left)))
     held = HeldWords(read.request, ())
+    left = tuple(one for one in left if not any(only_starts(one, program) for program in read.request.then))
     read = replace(read, left=tuple(one for one in left if not (says_little(one) or held.says(one))))
     tooled = of_its_tool(read, before, text)
     return with_tools_options(tooled, text) if tooled.request.entry != read.request.entry else tooled
@@ -395,8 +397,14 @@ def by_rules(text: str, before: JobRequest | None, asked: str | None, options: S
     if account:
         request = replace(request, account=account[0], heard=(*request.heard, Heard("account", "said", account[0])))
         notes = (TAKEN_ACCOUNT.format(account[0]),)
-    served = before in (None, JobRequest()) and (request.entry or "").startswith("vllm serve")
-    left = (*wishes.left, *clients(text)) if served else wishes.left
+    left = wishes.left
+    if before in (None, JobRequest()):
+        request = with_served_folder(request, text)
+    if before in (None, JobRequest()) and (server := server_of(request.entry)):
+        request = with_clients(replace(request, framework=request.framework or server), text, commands)
+        left = (*left, *unknown_clients(request, text))
+    elif before in (None, JobRequest()) and request.framework not in SERVERS:
+        left = (*left, *(found[0] for found in USES_SERVER.finditer(text)))
     left = apart((*left, *open_words(words, request, wishes, commands, spoken, asked, before))) if goes_on else left
     return Understood(intent, request, missing(request) if goes_on else (), left, notes)
 
@@ -616,9 +624,65 @@ def is_about_us(text: str) -> bool:
     return any(has(group, fold(text)) for group in ("about_you", "about_service")) and not machines_in(text)
 
 
-def clients(text: str) -> tuple[str, ...]:
-    """The Python programs named beside a model that is served: nothing in the script starts them."""
-    return tuple(m.value for _, m in reading.read(text, JobRequest()).line.mentions("entry"))
+# What a training's program uses: no part of a script of ours.
+USES_SERVER = re.compile(rf"(?i)\b(?:use|using|with)\s+(?:{'|'.join(SERVERS)})\b[^,.;\n]*")
+# `serve my checkpoint /work/me/run-7`.
+SERVED_FOLDER = re.compile(
+    r"(?i)\bserv(?:e|es|ing)\b[^.;\n]{0,40}?(?P<path>(?:~|\$\w+)?/[\w./${}~-]*\w)(?<!\.py)(?<!\.sh)"
+)
+
+
+def with_served_folder(request: JobRequest, text: str) -> JobRequest:
+    """The request with the folder of weights that a server is to serve, where no model is named."""
+    server = next((one for one in SERVERS if one == request.framework), None)
+    found = SERVED_FOLDER.search(text) if server and request.entry is None and not request.model else None
+    if found is None:
+        return request
+    heard = (*request.heard, Heard("entry", "said", found["path"]))
+    return replace(request, entry=f"{server} serve {found['path']}", heard=heard)
+
+
+def with_whole_name(request: JobRequest, text: str) -> JobRequest:
+    """The served model's name as it is written: `gemma-2-27b` of `google/gemma-2-27b-it` is another model."""
+    started = SERVED_ENTRY.fullmatch(request.entry or "")
+    name = started["model"] if started else ""
+    whole = re.search(rf"(?<![\w/.-])(?:[\w-]+/)?{re.escape(name)}[\w.-]*(?<![.-])(?!/)", text, re.I)
+    if started is None or "/" in name or whole is None or whole[0] == name:
+        return request
+    return replace(request, entry=f"{started['engine']} serve {whole[0]}")
+
+
+def with_clients(request: JobRequest, text: str, commands: Sequence[SpokenCommand]) -> JobRequest:
+    """The request with the Python programs that are named beside a model that is served: they ask the server, in the
+    order in which they are named."""
+    request = with_whole_name(request, text)
+    there = {word for one in (*request.then, *request.beside) for word in one.entry.split()} | set(request.stage_in)
+    there |= set((request.entry or "").split())
+    told = [Program(one.entry, one.args or None) for one in commands if server_of(one.entry) is None]
+    there |= {word for one in told for word in one.entry.split()}
+    named = dict.fromkeys(m.value for _, m in reading.read(text, JobRequest()).line.mentions("entry"))
+    kept = [one for one in request.then if one.entry not in {other.entry for other in told}]
+    every = [*kept, *told, *(Program(name) for name in named if name not in there)]
+    return replace(request, then=tuple(sorted(every, key=lambda one: text.find(one.entry.split()[-1]))))
+
+
+STARTING = re.compile(r"(?i)\b(?:and|then|after(?:wards)?|that|run|start|launch|python3?|against|it|the|server)\b|\W")
+
+
+def only_starts(piece: str, program: Program) -> bool:
+    """Whether words left over say no more than that this program is run."""
+    told = f"{program.entry} {program.args or ''}".strip()
+    return told in piece and not STARTING.sub("", piece.replace(told, ""))
+
+
+# `run lm_eval against the server`: what is run there.
+ASKS_IT = re.compile(r"(?i)\b(?:run|start|launch|use)\s+(?P<what>[\w./-]*\w)\b[^.;\n]{0,40}?\bagainst\b")
+
+
+def unknown_clients(request: JobRequest, text: str) -> tuple[str, ...]:
+    """What is to be run against the server and no program of the request does."""
+    there = {one.entry.split()[-1] for one in (*request.then, *request.beside)}
+    return tuple(found[0] for found in ASKS_IT.finditer(text) if found["what"] not in there and not there)
 
 
 def machines_in(text: str) -> tuple[str, ...]:

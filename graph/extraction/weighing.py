@@ -36,7 +36,7 @@ ELSEWHERE = word_set("machine source_machine reset undo redo")
 # when a mail is sent, and fields that no tag sets.
 LEFT_TO_RULES, OF_RULES = word_set("arg_name then beside total_gpus mail"), ("modules_only", "account")
 READ_BY_RULES = word_set("machine nodes")  # and so is what a tag seldom tells
-SERVED = word_set("vllm")  # a program of its own, which the rules start
+SERVED = word_set("vllm sglang")  # a program of its own, which the rules start
 # What is compared: the rest follows from it, or only tells where it was heard.
 COMPARED = FIELDS - {"heard", "site_words", "patches", "total_gpus"}
 HEARD = word_set("walltime queue account environment container")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from graph.planning.fields import check_module
+from graph.planning.server_software import server_environment
 from knowledge.cluster import Cluster, ContainerFact, NodeType, Software
 from knowledge.job_parts import ContainerRuntime, EnvironmentKind
 from knowledge.types import Alternative, Assumption, Directive, JobRequest, Launch, Refusal, SideFile, Variable
@@ -74,8 +75,12 @@ def has_edf(software: Software) -> bool:
 
 def surroundings(request: JobRequest, cluster: Cluster, node: NodeType, software: Software) -> Surroundings | Refusal:
     """The site's software with the person's own in its place. Raises InputError on a module's bad name."""
-    made = all_surroundings(request, cluster, node, software)
-    return without_unused(made, software) if isinstance(made, Surroundings) else made
+    own = server_environment(request, cluster, node, software)
+    made = all_surroundings(own.request, cluster, node, own.software)
+    if isinstance(made, Refusal):
+        return made
+    made = replace(made, assumptions=(*made.assumptions, *own.assumptions), notes=(*made.notes, *own.notes))
+    return without_unused(made, software)
 
 
 def without_unused(made: Surroundings, site: Software) -> Surroundings:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from graph.planning.directives import LATER, SUBMITS
 from graph.planning.fields import check_directive, check_path, shown
 from graph.planning.programs import edited, take_apart
+from graph.planning.serving import with_serving
 from graph.planning.steps import shell_line
 from knowledge.cluster import Cluster, NodeType, walltime_seconds
 from knowledge.errors import InputError
@@ -69,6 +70,7 @@ def with_extras(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
         with_programs,
         with_staging,
         with_offline,
+        with_serving,
         with_first_run,
         with_node_test,
         with_fewer_nodes,

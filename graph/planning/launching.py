@@ -12,7 +12,7 @@ from graph.planning.strategies import Style
 from knowledge.cluster import Cluster, LaunchForm, NodeType, RankVariables, RefusalFact, Software, Workers
 from knowledge.job_parts import Starter
 from knowledge.launcher_options import launcher_table
-from knowledge.types import Alternative, Assumption, Launch, Refusal
+from knowledge.types import SERVERS, Alternative, Assumption, Launch, Refusal
 
 LIGHTNING = ("srun", "torchrun", "other")
 # Frameworks whose processes find each other by themselves: what each task of the launcher is.
@@ -125,7 +125,7 @@ def choose_launch(
     workers = one_task_kind(style, counted, said=bool(wished or processes))
     if workers is None:
         return LaunchChoice(fitting[0], software, told)
-    if workers == "ray" and cluster.scheduler == "lsf":
+    if workers in ("ray", "nodes") and cluster.scheduler == "lsf":
         says = f"{style.framework} over several nodes is not written for LSF ({cluster.title})."
         why = "Its batch script runs on a launch node, where no driver belongs."
         return Refusal(says, why, None, (Alternative("one node", (("nodes", 1), ("total_gpus", None))),))
@@ -159,14 +159,16 @@ def one_task_kind(style: Style, counted: Count, *, said: bool) -> Workers | None
     the processes are started, or how many."""
     if style.framework == "tensorflow" and style.strategy == "ddp" and counted.nodes > 1:
         return "tensorflow"
+    if style.framework == "sglang" and counted.nodes > 1:
+        return "nodes"
     if style.framework in ("ray", "vllm") and (counted.nodes > 1 or style.framework == "ray"):
         return "ray"
     if style.starts == "one":
         return "single"
     # A program that is not parallel is one process, however many GPUs it may use: copies of it would do the same.
     lone = style.strategy == "none" and style.framework in ONE_PROCESS and not (said or style.starts)
-    alone = counted.nodes == 1 and (counted.ranks_per_node == 1 or lone or style.framework in ("vllm", "tensorflow"))
-    return "single" if alone and (style.strategy == "none" or style.framework in ("vllm", "tensorflow")) else None
+    alone = counted.nodes == 1 and (counted.ranks_per_node == 1 or lone or style.framework in ("tensorflow", *SERVERS))
+    return "single" if alone and (style.strategy == "none" or style.framework in ("tensorflow", *SERVERS)) else None
 
 
 def as_ranks(form: LaunchForm) -> LaunchForm:

@@ -17,7 +17,7 @@ from graph.planning.tools import in_its_configuration, tool_counts
 from knowledge.data_file import read_data
 from knowledge.job_parts import ArgumentEdit
 from knowledge.training_tools import tool_of
-from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal, Variable
+from knowledge.types import SERVERS, Alternative, Framework, JobRequest, LaunchPlan, Refusal, Variable
 from templates.configs import WITH_JSON
 
 # The framework's own argument of each size; a size that is not here is the program's own matter.
@@ -40,7 +40,10 @@ PRECISIONS: Mapping[Framework, Mapping[str, tuple[str, str | None]]] = {
         "fp16": ("--trainer.precision", "16-mixed"),
         "fp32": ("--trainer.precision", "32-true"),
     },
-    "vllm": {"bf16": ("--dtype", "bfloat16"), "fp16": ("--dtype", "half"), "fp8": ("--quantization", "fp8")},
+    **{
+        server: {"bf16": ("--dtype", "bfloat16"), "fp16": ("--dtype", "half"), "fp8": ("--quantization", "fp8")}
+        for server in SERVERS
+    },
 }
 # These read a configuration that is written beside the script.
 CONFIGURED: Mapping[Framework, frozenset[str]] = {
@@ -49,6 +52,13 @@ CONFIGURED: Mapping[Framework, frozenset[str]] = {
     ),
     "accelerate": frozenset({"precision"}),
     "megatron": frozenset({"tensor_parallel", "pipeline_parallel"}),
+}
+# Other spellings of a size that a person may have written: it is not given a second time.
+SPELLINGS = {
+    "--tensor-parallel-size": ("-tp",),
+    "--pipeline-parallel-size": ("-pp",),
+    "--tp-size": ("--tp", "--tensor-parallel-size"),
+    "--pp-size": ("--pp", "--pipeline-parallel-size"),
 }
 ZERO_OWN = frozenset({"micro_batch", "gradient_accumulation", "offload_optimizer", "offload_parameters"})
 # Numbers that a program can take from the environment where it has no argument for them.
@@ -179,7 +189,7 @@ def edits_for(decided: LaunchPlan, request: JobRequest) -> tuple[list[ArgumentEd
     framework = decided.framework
     configured = CONFIGURED.get(framework, frozenset()) | (ZERO_OWN if decided.stage is not None else frozenset())
     sizes, edits, open_ones = SIZES.get(framework, {}), [], []
-    own_engine = framework == "vllm" and not serves(decided)
+    own_engine = framework in SERVERS and not decided.serves_model
     if (
         own_engine
         or decided.entry == "bash"
@@ -221,24 +231,23 @@ def counts_for(decided: LaunchPlan) -> list[ArgumentEdit]:
         if decided.strategy in LIGHTNING_STRATEGY:
             pairs["--trainer.strategy"] = LIGHTNING_STRATEGY[decided.strategy]
         return [ArgumentEdit("set", name, value) for name, value in pairs.items()]
-    if decided.framework == "vllm":
+    if decided.framework in SERVERS:
+        options = SIZES[decided.framework]
         pairs = {
-            "--tensor-parallel-size": str(decided.tensor_parallel),
-            "--pipeline-parallel-size": str(decided.pipeline_parallel),
+            options["tensor_parallel"]: str(decided.tensor_parallel),
+            options["pipeline_parallel"]: str(decided.pipeline_parallel),
         }
-        if decided.nodes > 1:
+        if decided.launch.workers == "ray":
             pairs["--distributed-executor-backend"] = "ray"
-        return [ArgumentEdit("set", n, v) for n, v in pairs.items() if v != "1" and serves(decided)]
+        told = {
+            name for name, others in SPELLINGS.items() if any(place(decided.args, one) is not None for one in others)
+        }
+        return [
+            ArgumentEdit("set", n, v) for n, v in pairs.items() if v != "1" and decided.serves_model and n not in told
+        ]
     if decided.framework == "hf-trainer" and decided.strategy == "fsdp" and place(decided.args, "--fsdp") is None:
         return [ArgumentEdit("set", "--fsdp", "'full_shard auto_wrap'")]
     return []
-
-
-def serves(decided: LaunchPlan) -> bool:
-    """`vllm serve` or the server's own module; a program of one's own passes the sizes to LLM(...) itself."""
-    if decided.entry_kind == "module":
-        return decided.entry.startswith("vllm.entrypoints")
-    return decided.entry_kind == "program" and decided.entry.rpartition("/")[2] == "vllm"
 
 
 def with_accumulation(decided: LaunchPlan, request: JobRequest) -> JobRequest:

@@ -25,10 +25,11 @@ from graph.planning.launching import (
     kind_for_lightning,
     with_all_gpus,
 )
-from graph.planning.methods import serves, with_methods
+from graph.planning.methods import with_methods
 from graph.planning.processors import processor_job, without_gpus
 from graph.planning.programs import Started, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
+from graph.planning.serving import on_model, with_served_model
 from graph.planning.software import all_devices, overlapping, variables, with_theirs_alone
 from graph.planning.strategies import Style, choose_style, parallel_sizes
 from graph.planning.tools import on_one_node, tool_args, with_tool_told, with_tools_gpus
@@ -36,18 +37,13 @@ from knowledge.cluster import Cluster, Condition, NodeType, Queue, walltime_seco
 from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
 from knowledge.job_parts import Program
-from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Strategy
+from knowledge.types import SERVERS, Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Strategy
 from templates.configs import parallel_sizes as parallel_sizes_told
 from templates.parts import goes_on
 from templates.quoting import shell_word
 
-MODEL_PLACEHOLDER = "YOUR_MODEL"
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
-# ORGANISATION/NAME, which is no file.
-HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.py)(?<!\.sh)")
-# Weights by their folder: its last part is no file, and named as models are (`Llama-3.1-8B`).
-MODEL_FOLDER = re.compile(r"[$/~][^\s]*/[\w.]*-[\w.-]*(?<!\.py)(?<!\.sh)/?")
 THEIR_SIZES = "those of your configuration"
 GIVE_SIZES = "none were given, and the program names a file of its own; tensor_parallel and pipeline_parallel set them"
 ONE_DEVICE = (
@@ -71,13 +67,9 @@ FRAMEWORK_NOTES: Mapping[str, tuple[str, ...]] = {
     "horovod": (
         "Horovod must be built with MPI here (HOROVOD_WITH_MPI=1): the launcher starts the ranks, not horovodrun.",
     ),
-    "vllm": (
-        "The server listens on the job's first node, port 8000 unless --port says another; from your laptop: "
-        "`ssh -L 8000:NODE:8000 LOGIN`, with the node that the scheduler's job list names.",
-    ),
 }
 # Frameworks that a site's PyTorch module or image seldom brings.
-ELSEWHERE = ("jax", "tensorflow", "horovod", "ray", "vllm", "torchtitan")
+ELSEWHERE = ("jax", "tensorflow", "horovod", "ray", "torchtitan")
 # What accounts of other classes and machines end on: CPU time, another partition, another machine's GPUs.
 CLASS = re.compile(r"-(?:delta|dtai|deltaai|anvil)?-?(?:cpu|gpu|gh|ai|gpu-interactive)$|_g$", re.I)
 GPU = re.compile(r"[a-z]{1,2}\d{2,3}[a-z]?", re.I)
@@ -358,7 +350,7 @@ def decide(
         directives=(*fill_directives(cluster.directives, slot.queue, node.id, holds, values), *around.directives),
         launch=launched(launch, around),
         rendezvous_host=cluster.rendezvous.host,
-        rendezvous_port=str(request.port or cluster.rendezvous.port),
+        rendezvous_port=str((style.framework not in SERVERS and request.port) or cluster.rendezvous.port),
         rendezvous_lines=cluster.rendezvous.lines,
         entry=program.entry,
         entry_kind=program.kind,
@@ -401,7 +393,7 @@ def with_program(
         notes=(
             *warned(request, style, counted, node, cluster),
             *around.notes,
-            *notes(cluster, style, choice, serves(decided)),
+            *notes(cluster, style, choice),
             *binding_note(choice, decided.launch, decided.launch.tasks_per_node),
         ),
     )
@@ -545,33 +537,18 @@ def on_node_type(
     return tuple(taken)
 
 
-def with_served_model(request: JobRequest) -> JobRequest:
-    """What a server is given: a model by its name on the hub; `Llama 70B` is none that it finds a model by."""
-    model = request.entry or request.model or ""
-    if request.framework == "vllm" and (HUB_NAME.fullmatch(model) or MODEL_FOLDER.fullmatch(model)):
-        return replace(request, entry=f"vllm serve {model}")
-    served = (request.entry or "").removeprefix("vllm serve ").strip()
-    if request.entry is None or not request.entry.startswith("vllm serve ") or " " not in served:
-        return request
-    return replace(request, entry=f"vllm serve {MODEL_PLACEHOLDER}")
-
-
 def on_entry(request: JobRequest, program: Started) -> tuple[Assumption, ...]:
     if program.launcher:
         why = f"without `{program.launcher}`: the script starts the ranks itself"
         return (Assumption("entry", program.entry, why),)
-    if request.entry is not None and request.entry.endswith(MODEL_PLACEHOLDER):
-        return (
-            Assumption("model", MODEL_PLACEHOLDER, "put its name on the hub, ORGANISATION/NAME, or its folder here"),
-        )
     if request.entry is not None:
-        return ()
+        return on_model(request, request.entry)
     return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)
 
 
 def warned(request: JobRequest, style: Style, counted: Count, node: NodeType, cluster: Cluster) -> tuple[str, ...]:
     """What the person should know before the script runs: programs that it is told to run, a model that cannot fit."""
-    trains = style.framework != "vllm" and not style.starts  # a tool's configuration may be LoRA's
+    trains = style.framework not in SERVERS and not style.starts  # a tool's configuration may be LoRA's
     large = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node) if trains else ""
     commanding = ((one.name, consequence(one.name, one.value)) for one in request.variables)
     told = tuple(f"{name}: {does}." for name, does in commanding if does)
@@ -586,7 +563,7 @@ def not_in_the_sites(request: JobRequest, style: Style, cluster: Cluster) -> tup
     return (f"The software lines are the site's for PyTorch: say which environment or image has {style.framework}.",)
 
 
-def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -> tuple[str, ...]:
+def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ...]:
     said = [cluster.status] if cluster.status else []
     if not choice.form.documented:
         said.append(f"No page of {cluster.site} shows this launch; it is our reading of the facts.")
@@ -597,8 +574,8 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -
     if style.framework == "jax" and cluster.scheduler != "slurm":
         of_several = choice.form.workers == "ranks" and choice.form.visible_devices != "one"
         said.append(JAX_START.format(*(JAX_DEVICE if of_several else ("", ""))))
-    said += FRAMEWORK_NOTES.get(style.framework, ()) if serving or style.framework != "vllm" else ()
-    if choice.form.note and (style.strategy != "none" or style.starts == "ranks"):
+    said += FRAMEWORK_NOTES.get(style.framework, ())
+    if choice.form.note and (style.strategy != "none" or style.starts == "ranks") and style.framework not in SERVERS:
         said.append(choice.form.note)
     if cluster.internet.access == "no":
         said.append(f"Compute nodes have no internet: {cluster.internet.beforehand}.")

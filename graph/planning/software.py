@@ -9,7 +9,7 @@ from graph.planning.counting import Count
 from graph.planning.launching import LaunchChoice
 from graph.planning.strategies import Style
 from knowledge.cluster import Cluster, NodeType
-from knowledge.types import JobRequest, LaunchPlan, Variable
+from knowledge.types import SERVERS, JobRequest, LaunchPlan, Variable
 
 
 def variables(
@@ -24,6 +24,7 @@ def variables(
         and (not fact.workers or choice.form.workers in fact.workers)
         and (not fact.node_types or node.id in fact.node_types)
         and (not fact.frameworks or style.framework in fact.frameworks)
+        and not (style.framework in SERVERS and "training" in fact.when)  # a server's processes find each other alone
     ) + proxies(cluster)
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from graph.planning.serving import even_sizes
 from graph.planning.tools import tool_style
+from knowledge.served_models import served_models
 from knowledge.training_tools import tool_of
-from knowledge.types import FRAMEWORKS, Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
+from knowledge.types import FRAMEWORKS, SERVERS, Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
 from templates.records import FRAMEWORK_OF
 
 ZERO: dict[Strategy, int] = {"zero1": 1, "zero2": 2, "zero3": 3}
@@ -29,6 +31,7 @@ RUNS: dict[Framework, tuple[Strategy, ...]] = {
     "horovod": ("none", "ddp"),
     "ray": ("none", "ddp", "fsdp"),
     "vllm": ("none", "tp", "pp", "3d"),
+    "sglang": ("none", "tp", "pp", "3d"),
 }
 # What is planned where no strategy was said, because the framework or the program decides it by itself.
 OWN: dict[Framework, Strategy] = {
@@ -39,6 +42,7 @@ OWN: dict[Framework, Strategy] = {
     "horovod": "ddp",
     "ray": "ddp",
     "vllm": "tp",
+    "sglang": "tp",
 }
 # A strategy said with a framework that does not have it, where what is meant is plain.
 MEANT: dict[tuple[Framework, Strategy], tuple[Framework, str]] = {
@@ -90,6 +94,11 @@ def choose_style(request: JobRequest) -> Style | Refusal | None:
     return Style(framework, request.strategy, ZERO.get(request.strategy), taken)
 
 
+# It is a server in Rust, given out as an image; there is no package to install beside a site's Python.
+TGI_IMAGE = "It is given out as a container image, and no facts here tell how one is started on a cluster."
+TGI_PAGE = "https://huggingface.co/docs/text-generation-inference/installation"
+
+
 def with_own_strategy(request: JobRequest) -> JobRequest:
     """The request with the strategy that its tool or framework has by itself, where none was said."""
     if tool := tool_of(request):
@@ -98,6 +107,8 @@ def with_own_strategy(request: JobRequest) -> JobRequest:
     framework = served(request.framework)
     if request.strategy is not None:
         return request
+    if request.framework == "tgi":  # a server, like those that are written
+        return replace(request, strategy="tp")
     if framework == "megatron" and (request.tensor_parallel or request.pipeline_parallel):
         both = (request.tensor_parallel or 1) > 1 and (request.pipeline_parallel or 1) > 1
         return replace(request, strategy="3d" if both else "pp" if (request.pipeline_parallel or 1) > 1 else "tp")
@@ -113,6 +124,13 @@ def served(framework: str | None) -> Framework | None:
 
 
 def not_served(name: str, usual: Framework) -> Refusal:
+    if name == "tgi":
+        engines = served_models().engines.items()
+        ways = tuple(
+            Alternative(f"the same with {engine.title}", (("framework", one), ("strategy", None)))
+            for one, engine in engines
+        )
+        return Refusal("Scripts for Text Generation Inference (TGI) are not written here.", TGI_IMAGE, TGI_PAGE, ways)
     said = "That framework is" if name == "other" else f"{name} is"
     says = f"{said} not served: scripts are written for {', '.join(FRAMEWORKS)}."
     why = "There is no launch form for it in the facts."
@@ -139,9 +157,11 @@ def parallel_sizes(
     """Tensor and pipeline sizes: those that were said; else tensor parallel inside a node, stages across nodes."""
     if request.tensor_parallel or request.pipeline_parallel:
         return request.tensor_parallel or 1, request.pipeline_parallel or 1, ()
-    if style.framework == "vllm":
+    if style.framework in SERVERS:
+        tensor, stages = even_sizes(ranks_per_node, request.model)
         why = "tensor parallel inside a node, pipeline stages across nodes; heads must divide by the tensor size"
-        return ranks_per_node, nodes, (Assumption("parallel sizes", f"tensor {ranks_per_node}, pipeline {nodes}", why),)
+        told = Assumption("parallel sizes", f"tensor {tensor}, pipeline {stages * nodes}", why)
+        return tensor, stages * nodes, (told,)
     if style.strategy not in ("tp", "pp", "3d"):
         return 1, 1, ()
     tensor = ranks_per_node if style.strategy in ("tp", "3d") else 1

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from graph.reading import served
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
 from graph.reading.frame import NO_NAME, SMALL_WORD
 from graph.reading.grids import GRID, axes_of
@@ -465,6 +466,12 @@ PARTS: tuple[WishPart, ...] = (
     WishPart("precision", _precision),
     WishPart("offload", _offload),
     WishPart("parameters_too", _parameters_too, True),
+    WishPart("served_context", served.context),
+    WishPart("served_model", served.model, True),
+    WishPart("served_weights", served.lighter),
+    WishPart("served_key", served.key),
+    WishPart("served_share", served.share),
+    WishPart("served_host", served.host),
     WishPart("port", lambda m, r: (Set("port", int(m["v"]), m[0]),)),
     WishPart("said_variable", _said_variable),
     WishPart("args", lambda m, r: (Set("args", m["v"], m[0]), Set("argument_edits", (), m[0])), True),

@@ -12,13 +12,14 @@ from graph.extraction.sentences.context import is_later, is_negated, is_past
 from graph.extraction.sentences.line import Line, NameSpan
 from graph.extraction.sentences.methods import hints, is_horovod
 from graph.extraction.sentences.patterns import pattern
+from knowledge.types import SERVERS
 
 PARALLEL = {"tp", "pp", "3d"}
 ZERO = {"zero1", "zero2", "zero3"}
 # Where several frameworks are named, one that wraps another is the one that starts the job.
 WRAPPERS = (
-    *("megatron", "lightning", "accelerate", "jax", "tensorflow", "other"),
-    *("hf-trainer", "torchtitan", "ray", "vllm"),
+    *("megatron", "lightning", "accelerate", "jax", "tensorflow", "tgi", "other"),
+    *("hf-trainer", "torchtitan", "ray", "vllm", "sglang"),
 )
 CHOSEN = {"S": "strategy", "F": "framework", "M": "machine", "Q": "queue"}
 IMPLIED = {"ddp": "pytorch", "fsdp": "pytorch", "zero1": "deepspeed", "zero2": "deepspeed", "zero3": "deepspeed"}
@@ -121,7 +122,7 @@ def framework(line: Line) -> SaidValue | None:
         return None
     wrapping = [p for p in picked if p[1].value in WRAPPERS]
     # What Ray carries over the nodes is the server, with which its own launch starts Ray.
-    wrapping = [p for p in wrapping if p[1].value == "vllm"] or wrapping
+    wrapping = [p for p in wrapping if p[1].value in SERVERS] or wrapping
     if wrapping:
         return SaidValue(wrapping[-1][1].value, line.words(wrapping[-1][0], wrapping[-1][0]))
     return last(line, [p for p in picked if p[1].value == "deepspeed"] or picked)
@@ -148,20 +149,35 @@ def horovod(strategy: SaidValue | None) -> SaidValue | None:
     return SaidValue("horovod", strategy.words) if strategy and is_horovod(strategy.words) else None
 
 
+# What orders a server where none is named; beside a word of training it is told of later.
+ORDERS_SERVER = re.compile(
+    r"\bserv(?:e|es|ing)\b|\b(?:inference|llm|openai\S*) (?:server|endpoint)\b|\bopenai[ -]compatible\b"
+)
+TRAINS = re.compile(r"\b(?:(?:pre-?)?train(?:ing|s)?|fine-?tun(?:e|es|ing)|lora|qlora|epochs?|sft|dpo|rlhf|grpo)\b")
 SERVES = re.compile(
     r"\b(?:serv(?:e|es|ing|er|ir|idor|eur)|host(?:ing)?|deploy\w*|endpoint|api|bereitstell\w*|desplegar)\b"
 )
 
 
+def trains_beside(folded: str, framework: SaidValue | None, program: SaidValue | None) -> bool:
+    """Whether a server is only what a training's program uses: `sft.py, with vllm for generation`."""
+    asked = framework and framework.value in SERVERS and program
+    return bool(asked and TRAINS.search(folded) and not SERVES.search(folded))
+
+
 def served(
     folded: str, framework: SaidValue | None, model: SaidValue | None, program: SaidValue | None
 ) -> SaidValue | None:
-    """What vLLM serves: the model is the program then, and a Python file is one of its clients."""
-    if framework is None or framework.value != "vllm" or model is None:
+    """What a server serves: the model is the program then, and a Python file is one of its clients."""
+    if model is None:
+        return None
+    if framework is None and program is None and ORDERS_SERVER.search(folded) and not TRAINS.search(folded):
+        return SaidValue(f"{SERVERS[0]} serve {model.words}", model.words)
+    if framework is None or framework.value not in SERVERS:
         return None
     if program is not None and not SERVES.search(folded):
         return None
-    return SaidValue(f"vllm serve {model.words}", model.words)
+    return SaidValue(f"{framework.value} serve {model.words}", model.words)
 
 
 def model(line: Line) -> SaidValue | None:

@@ -117,8 +117,11 @@ def _values(
         found["strategy"] = choose.by_file_names(line, lambda kind: kind == "strategy")
     if not move and found["framework"] is None:
         found["framework"] = choose.horovod(found["strategy"])
+    if choose.trains_beside(folded, found["framework"], found["entry"]):
+        found["framework"] = None
     if served := choose.served(folded, found["framework"], found["model"], found["entry"]):
         found["entry"], found["args"] = served, None
+        found["framework"] = found["framework"] or SaidValue(str(served.value).split()[0], served.words)
     return {name: said for name, said in found.items() if said is not None}
 
 

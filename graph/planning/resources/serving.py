@@ -32,10 +32,16 @@ def cache_bytes(model: SizedModel) -> float:
 
 
 def estimate_serving(
-    model: SizedModel, gb: float, gpus: int = 1, sequence: int = 8192, weights: str = "bf16", each: int | None = None
+    model: SizedModel,
+    gb: float,
+    gpus: int = 1,
+    sequence: int = 8192,
+    weights: str = "bf16",
+    each: int | None = None,
+    share: float = SERVED_SHARE,
 ) -> ServingEstimate:
     """One copy of the model over `gpus` GPUs of `gb` GB each, for sequences that long: tensor parallel inside a node of
-    `each` GPUs (None: over all of them), pipeline parallel over the nodes.
+    `each` GPUs (None: over all of them), pipeline parallel over the nodes. share: of the card that the server takes.
 
     Key/value heads are split as far as there are any; beyond that, and of latent attention, each GPU holds a copy.
     """
@@ -43,7 +49,7 @@ def estimate_serving(
     heads = 1 if model.shape.latent else min(tensor, model.shape.kv_heads)
     held = model.parameters * WEIGHT_BYTES.get(weights, 2.0) / gpus / GIB
     cache = cache_bytes(model) * sequence / (heads * (gpus // tensor)) / GIB
-    free = SERVED_SHARE * gb - held - RUNTIME_GIB
+    free = share * gb - held - RUNTIME_GIB
     return ServingEstimate(held, cache, free, max(0, int(free // cache)))
 
 

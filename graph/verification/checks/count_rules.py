@@ -20,6 +20,8 @@ from knowledge.word_lists import in_order
 
 DEVICES = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES|ZE_AFFINITY_MASK")
 # A size of a parallel group by the first letter of its kind.
+# Servers of models start a process for each GPU themselves.
+STARTS_ITS_OWN = re.compile(r"(?:^|/)vllm$|^(?:vllm|sglang)\.")
 PARALLEL = re.compile(r"--([tpdc]p|tensor|pipeline|data|context)(-model)?(-parallel)?(-size|-degree)?")
 # Programs that start all nodes themselves: GPT-NeoX's deepy.py calls DeepSpeed's runner.
 SELF_STARTING = re.compile(r"(^|/)deepy\.py$")
@@ -216,6 +218,8 @@ def total_processes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
 
 def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Tensor, pipeline and data parallelism as the program is told them, against the ranks that are started."""
+    if STARTS_ITS_OWN.search(plain(launch.program.entry)):
+        return
     ranks = launch.tasks if launch.spawner is None else launch.procs and launch.procs * (launch.nodes or 1)
     words = [part for word in launch.program.args for part in plain(word).split("=", 1)]
     sizes = {

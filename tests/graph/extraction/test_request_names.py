@@ -35,8 +35,8 @@ def test_a_ray_of_light_is_no_framework(words: str) -> None:
 def test_a_model_that_is_served_is_the_program() -> None:
     words = "serve mistralai/Mistral-7B-Instruct-v0.3 with vllm on delta, 1 node; client.py asks it"
     heard = understand(words, None, None, None)
-    assert "client.py" in " ".join(heard.left)
     request = heard.request
+    assert [one.entry for one in request.then] == ["client.py"]
     assert request.entry == "vllm serve mistralai/Mistral-7B-Instruct-v0.3"
     own = understand("vllm with infer.py and Llama-3.1-8B on delta, 1 node", None, None, None).request
     assert own.entry == "infer.py"
