@@ -17,7 +17,7 @@ from graph.changes import changes, diff
 from graph.context import Context
 from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
-from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, WELCOME, next_step, not_understood
+from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, UNPLACED, WELCOME, next_step, not_understood
 from graph.conversation.refused import warn_of_key
 from graph.conversation.turn import SURE, asks_by_form, orders_as_whole
 from graph.extraction.request import is_about_us, is_order
@@ -246,7 +246,9 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     """A question out of the facts and passages, small talk, and what could not be read, with the next step."""
     text, failing = state["words"], state["way"] == "diagnose"
     if state["said"]:
-        changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") in ("edit", "misuse")
+        left = all(isinstance(part, Say) and part.text.startswith(UNPLACED.partition("{")[0]) for part in state["said"])
+        made_one = any(isinstance(part, Made) for part in state["said"])
+        changed = made_one or left or state.get("act") in ("edit", "misuse")
         read = state.get("utterance")
         misused = state.get("act") == "misuse" and read and read.main.share("misuse") >= SURE  # nor how it is done
         several = len(clauses_of(state)) > 1 and not misused
