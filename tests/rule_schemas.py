@@ -286,6 +286,7 @@ SCHEMAS: dict[str, Any] = {
         families=list[Family],
     ),
     f"{WORDS}/pasted.yaml": dict[Word, list[Pattern]],
+    "graph/reading/defining.yaml": dict[Word, list[Pattern]],
     "graph/reading/scope.yaml": dict[Word, list[Pattern]],
     "graph/usecases/own_words.yaml": dict[Word, list[Pattern]],
     "graph/reading/wishes/classes.yaml": dict[Word, list[Word]],

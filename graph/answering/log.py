@@ -13,9 +13,9 @@ from typing import Any
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
 from graph.answering.situation import write_document
-from graph.answering.terms import find_terms
 from graph.debugging.log import printable
 from graph.planning.queues import plural
+from graph.reading.defining import find_terms
 from knowledge.data_file import read_data
 from knowledge.document import Document, Quote
 from knowledge.errors import InputError

@@ -9,9 +9,9 @@ from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
 from graph.answering.model_size import QUANTIZED, CountedGpu, billions_of, devices_of, is_lora
 from graph.answering.situation import cite, gpu_tool, list_steps, write_document
-from graph.answering.terms import find_terms
 from graph.planning.gpus import SHARE, SOURCE, STATE_BYTES, fewest_ranks, fits
 from graph.planning.queues import plural
+from graph.reading.defining import find_terms
 from knowledge.cluster import VENDORS, Cluster
 from knowledge.document import Document, Part
 from knowledge.general_facts import framework_builds

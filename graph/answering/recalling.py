@@ -20,10 +20,10 @@ from graph.answering.grounds import search
 from graph.answering.in_hand import in_hand
 from graph.answering.logistic import chance
 from graph.answering.situation import cite, write_document
-from graph.answering.terms import find_terms
 from graph.context import Context
 from graph.extraction.sentences.lexicon import fold
 from graph.reading.coverage import SMALL
+from graph.reading.defining import find_terms
 from graph.reading.mentions import find_mentions
 from knowledge.background import background_of
 from knowledge.document import Document

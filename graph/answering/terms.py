@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
-from graph.answering.situation import Situation, write_document
+from graph.answering.situation import Situation, cite, write_document
+from graph.reading.defining import find_terms, words_asked
 from knowledge.document import Document
-from knowledge.glossary import difference, glossary, term_names
+from knowledge.glossary import difference, glossary
 
 MOST = 3
-
-
-@cache
-def name_pattern() -> re.Pattern[str]:
-    """All names, the longest first, as whole words."""
-    names = sorted(term_names(), key=len, reverse=True)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
-
-
-def find_terms(text: str) -> tuple[str, ...]:
-    """The ids of the terms that the words name, in their order, each once."""
-    return tuple(dict.fromkeys(term_names()[found[0]] for found in name_pattern().finditer(text.lower())))
 
 
 def explain_terms(situation: Situation) -> Document | None:
@@ -29,9 +15,11 @@ def explain_terms(situation: Situation) -> Document | None:
     terms = find_terms(situation.text)[:MOST]
     if not terms:
         return None
-    apart = difference(terms[0], terms[1]) if len(terms) > 1 else ""
+    apart = difference(terms[0], terms[1]) if len(terms) > 1 and len(words_asked(situation.text)) != MOST else ""
     texts = [apart] if apart else [glossary()[term].text for term in terms]
-    return write_document(*texts, of_this_machine(terms[0], situation))
+    told = [glossary()[term] for term in (terms[:2] if apart else terms)]
+    pages = cite([term.source for term in told if term.source], max(term.as_of for term in told))
+    return write_document(*texts, of_this_machine(terms[0], situation), pages)
 
 
 def of_this_machine(term: str, situation: Situation) -> str:

@@ -281,7 +281,7 @@ def to_question(turn: TurnContext, pending: AskField) -> State | None:
 def asks_of_it(turn: TurnContext) -> bool:
     """Whether few words ask what the open choices are or mean, and name nothing else."""
     main = turn.utterance.main
-    from graph.answering.terms import find_terms
+    from graph.reading.defining import find_terms
 
     named = turn.utterance.mentions or find_terms(turn.words)
     return (

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 
 from graph.answering.planned import without_interval
-from graph.answering.terms import find_terms
 from graph.conversation.followup import BESIDE, GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
 from graph.conversation.turn import LEADING, SURE, WANTING, TurnContext, asks_by_form, view_of
 from graph.extraction.sentences.intents import is_question
@@ -22,6 +21,7 @@ from graph.planning.resources.reading import (
     scaled,
     scaled_words,
 )
+from graph.reading.defining import find_terms
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import UNPUBLISHED

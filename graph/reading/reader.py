@@ -14,6 +14,7 @@ from typing import Any
 from graph.extraction.sentences.intents import is_question
 from graph.extraction.sentences.line import Line
 from graph.reading.classifier import act_model
+from graph.reading.defining import words_asked
 from graph.reading.features import clause_features
 from graph.reading.frames import wishes_a_part
 from graph.reading.mentions import find_mentions
@@ -178,12 +179,25 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
         read = without_labels(read, WRITES)
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
+    if defines(text, best, thread):
+        return Clause(start, end, text, "ask", "concept", scope="asked")
     if act in WRITES and TAG.search(text):
         return Clause(start, end, text, "plan", scope="asked")
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
     return Clause(
         start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]), False
     )
+
+
+# Of two ways to take, and of a log's line, more is told than what the words mean.
+OF_MORE_THAN_WORDS = ("ask/method.strategy", "ask/method.precision")
+
+
+def defines(text: str, label: str, thread: ThreadView) -> bool:
+    """Whether a text asks by its form for what words mean, and not for what it was read as."""
+    of_log = thread.has_log and label.startswith("ask/log.")
+    terms = () if of_log else words_asked(text)
+    return len(terms) == 1 or (bool(terms) and label not in OF_MORE_THAN_WORDS)
 
 
 def without_labels(read: Sequence[tuple[str, float]], labels: Sequence[str]) -> list[tuple[str, float]]:

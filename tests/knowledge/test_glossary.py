@@ -2,13 +2,20 @@
 
 from collections import Counter
 
-from knowledge.glossary import difference, glossary, term_names
+from knowledge.data_file import read_facts
+from knowledge.glossary import GLOSSARY, Term, difference, glossary, term_names
 
 
 def test_each_name_belongs_to_one_term() -> None:
-    names = Counter(name for term in glossary().values() for name in term.names)
+    names = Counter(name for term in glossary().values() for name in (*term.names, *term.common))
     assert [name for name, count in names.items() if count > 1] == []
     assert term_names()["partition"] == "queue"
+
+
+def test_each_id_stands_once() -> None:
+    """A second entry of one id would take the first one's place in silence."""
+    ids = Counter(term.id for term in read_facts(GLOSSARY, tuple[Term, ...]))
+    assert [one for one, count in ids.items() if count > 1] == []
 
 
 def test_neighbours_are_terms_themselves() -> None:

@@ -8,7 +8,8 @@ from graph.answering.job_deeds import explain_deed
 from graph.answering.site_days import TELLERS, tell_site
 from graph.answering.situation import Situation, named_scheduler
 from graph.answering.table import ANSWERERS, answerer
-from graph.answering.terms import explain_terms, find_terms
+from graph.answering.terms import explain_terms
+from graph.reading.defining import find_terms
 from knowledge.catalogue import catalogue
 from knowledge.document import Document, Paragraph, Sources, Steps
 from knowledge.general_facts import job_life
