@@ -112,7 +112,7 @@ class TurnContext:
     def only_asks(self) -> bool:
         """Whether no clause wants anything of a job."""
         clauses = self.utterance.clauses
-        if self.leads_to_ask and not any(one.share(*CHANGING) >= SURE or ORDERED.search(one.text) for one in clauses):
+        if self.leads_to_ask and not any(map(self.orders, clauses)):
             return True  # `I want to run a 70B model there. Does it fit?` wants no script
         weighty = [one for one in clauses if len(one.text.split()) > FEW_WORDS or one.share(*WANTING) >= SURE]
         asks = any(map(rather_asks, clauses))  # then what is told of somebody else's job is what it asks about
@@ -120,6 +120,12 @@ class TurnContext:
             return True
         surely = any(one.act in ("ask", "plan") and one.share(*ASKING) >= SURE for one in clauses)
         return surely and not any(one.share(*WANTING) >= RATHER for one in clauses)
+
+    def orders(self, clause: Clause) -> bool:
+        """Whether a clause surely changes a script, says that it wants one, or wants to run a program by its name."""
+        names_program = any(name.kind == "Path" for name in self.utterance.within(clause))
+        runs = clause.share("write") >= SURE and names_program and not asks_by_form(clause)
+        return runs or clause.share(*CHANGING) >= SURE or ORDERED.search(clause.text) is not None
 
     @property
     def question(self) -> Question | None:

@@ -293,7 +293,8 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     act = "" if goes or wanted or states or polite else turn.act or likely
     if act in INTENTS and (not turn.question or (act in ("ask", "chat") and heard.request == before)):
         heard = replace(heard, intent=INTENTS[act])
-    if heard.intent in ("generate", "port") and turn.wants_nothing and not turn.question and not scripted:
+    orders = any(map(turn.orders, turn.utterance.clauses))
+    if heard.intent in ("generate", "port") and turn.wants_nothing and not (orders or turn.question or scripted):
         heard = replace(heard, intent=INTENTS[turn.utterance.main.act])
     if heard.intent in ("generate", "port") and adds_to_trouble(turn, heard):
         heard = replace(heard, request=turn.request, intent="question")

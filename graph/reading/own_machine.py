@@ -137,7 +137,8 @@ def account_told(words: str) -> str | None:
 
 def is_word(name: str) -> bool:
     """Whether it is a word of the language rather than a queue's or account's name: `gpu` and `main` are names."""
-    return name.lower() in no_names() - {"gpu", "gpus", "cpu", "login", "compute"}
+    no_queues = no_names() | frozenset(read_yaml("labels.yaml")["stop"])
+    return name.lower() in no_queues - {"gpu", "gpus", "cpu", "login", "compute", "short", "long"}
 
 
 def card_told(words: str) -> str:
