@@ -113,6 +113,35 @@ def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion 
     return best.fit.layout.spread, f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}, as reckoned before"
 
 
+def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[dict[str, str | int], str]:
+    """The kind of node, the queue and the part of a node on which the sum of this conversation holds the model, where
+    the order names none of them and the machine's usual nodes are others; with the reason. Empty else."""
+    from knowledge.catalogue import catalogue
+
+    named = not (asked and asked.queue) and (request.queue or request.node_type)  # the sum's own is the later word
+    named = named or request.constraint or request.cpu_only
+    cluster = catalogue().find(request.machine or "")
+    if asked is None or named or cluster is None or cluster.id not in asked.machines or asked.task == "serve":
+        return {}, ""
+    from graph.answering.resource_words import memory_words, place_words, way_words
+    from graph.usecases.plan_resources import plan_resources
+
+    size = bool(request.nodes or request.gpus_per_node or request.total_gpus)
+    sized = {"nodes": request.nodes, "gpus": request.gpus_per_node or request.total_gpus, "each": None} if size else {}
+    there = replace(asked, machines=(cluster.id,), aim=None, also=(), **sized)  # type: ignore[arg-type]
+    plan = plan_resources(replace(there, strategy=request.strategy if request.strategy in SPREADING else asked.strategy))
+    best = next((one for one in plan.options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
+    if best is None or best.chain is None:
+        return {}, ""
+    usual = best.fit.device.node_type in cluster.default_queue.node_types[:1]
+    change: dict[str, str | int] = {} if usual else {"node_type": best.fit.device.node_type}
+    queue = cluster.queue(asked.queue) if asked.queue else None
+    if not usual or queue:
+        change["queue"] = queue.id if queue and best.fit.device.node_type in queue.node_types else best.chain.queue.id
+    why = f"{asked.model}, {way_words(best.fit)} on {place_words(best)}: {memory_words(best.fit)}, as reckoned before"
+    return change, why
+
+
 def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:
     """A model that says its size and does not fit on one GPU: what spreads it, and the fewest nodes that hold it."""
     from graph.planning.resources.parameters import read_size

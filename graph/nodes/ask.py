@@ -9,7 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from graph.context import Context
-from graph.conversation.option_choice import by_its_sum, usual
+from graph.conversation.option_choice import by_its_sum, nodes_of_plan, usual
 from graph.extraction.request import machines_in
 from graph.nodes.answer import ask_of, asking, in_words
 from graph.planning.questions import machines_of_account, machines_that_fit, still_missing
@@ -43,6 +43,13 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
         left = (*state.get("left_to_us", ()), Assumption("machine", offered[0], why))
         with_it = State(**{**state, "request": replace(request, machine=offered[0]), "left_to_us": left})
         return State(**{"request": with_it["request"], "left_to_us": left, **ask(with_it, runtime)})
+    change, reckoned = nodes_of_plan(request, state.get("resources")) if writes_first(state) else ({}, "")
+    if change and any(getattr(request, name) != value for name, value in change.items()):
+        taken = tuple(Assumption(name, str(value), reckoned) for name, value in change.items())
+        left = (*state.get("left_to_us", ()), *taken)
+        there = replace(request, **change)  # type: ignore[arg-type]
+        with_it = State(**{**state, "request": there, "left_to_us": left})
+        return State(**{"request": there, "left_to_us": left, **ask(with_it, runtime)})
     missing = still_missing(request, cluster, offered)
     if state.get("source"):
         missing = tuple(question for question in missing if question.field == "machine")  # the script tells the rest
@@ -57,6 +64,13 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
         said.append(Say(not_read(missing[0], state["words"])))
     told = also_told(state, runtime) if state["way"] == "write" else []
     return State(pending=AskField(missing[0]), said=(*said, *told, asked_again(state, missing[0])))
+
+
+def writes_first(state: State) -> bool:
+    """Whether a first script is wanted, on no queue or GPU of its own: one that stands keeps the nodes that it has."""
+    stands = state.get("bundle") or state.get("own") or state.get("source")
+    utterance = state.get("utterance")
+    return state["way"] == "write" and not stands and not (utterance and utterance.of_kind("Queue", "Gpu"))
 
 
 def asked_again(state: State, question: Question) -> Question:
