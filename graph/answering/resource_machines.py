@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from graph.answering.ask import Ask
-from graph.answering.machine_compare import compare_machines, stack_lines
+from graph.answering.machine_compare import (
+    change_line,
+    compare_machines,
+    profile_line,
+    runs_as_is,
+    stack_lines,
+    tell_side_by_side,
+)
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import prices_of
 from graph.answering.resource_words import hours_words, option_line, place_words, round_words
@@ -19,9 +27,18 @@ from graph.planning.resources.alternatives import that_fit
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import ResourceOption
+from graph.planning.resources.parameters import find_model
 from graph.planning.resources.reading import read_question
 from graph.reading.scope import wanted
-from graph.usecases.plan_resources import TAKING, ResourcePlan, fewest_line, mine_line, offered, plan_resources
+from graph.usecases.plan_resources import (
+    TAKING,
+    ResourcePlan,
+    fewest_line,
+    mine_line,
+    offered,
+    plan_resources,
+    unknown_machines,
+)
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.document import Choices, Document
@@ -49,7 +66,7 @@ def tell_machine(ask: Ask) -> Document | None:
     question = question_of(ask)
     if question.task == "serve" and len(question.machines) > 1 and question.model:
         return plan_resources(question).document
-    anywhere = ask.machine is None or WHICH_MACHINE.search(ask.text)
+    anywhere = WHICH_MACHINE.search(ask.text) or (ask.machine is None and not ask.own_machines)
     if anywhere and (told := tell_machines_with(read_question(ask.utterance), ask.text)):
         return told
     named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
@@ -57,7 +74,9 @@ def tell_machine(ask: Ask) -> Document | None:
     kinds = len(named) == 1 and (of_kinds or bool(question.or_gpus))
     if len(named) == 1 and ask.utterance.machines() and not kinds:
         plan = plan_resources(question)
-        return plan.document if plan.model else None
+        known = [catalogue().clusters[name] for name in named if unknown_machines(question)]
+        beside = tell_side_by_side(known, ask.utterance.text) if known else write_document()
+        return plan.document + beside if plan.model else None
     if len(named) < 2 and not kinds:
         named = () if EVERY.search(ask.text) else ask.own_machines
         question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
@@ -65,11 +84,15 @@ def tell_machine(ask: Ask) -> Document | None:
     clusters = [catalogue().clusters[name] for name in named]
     if plan.model is None or not plan.options:
         every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
-        return compare_machines(clusters or every) if clusters or every else None
+        if clusters:
+            return write_document(mine_line(question)) + tell_side_by_side(clusters, ask.utterance.text, question.gpu)
+        return compare_machines(every) if every else None
     if not any(option.cluster for option in plan.options):
         return plan.document
+    needs = wanted(ask.utterance.text) + (" bitsandbytes" if question.task == "qlora" else "")
+    ready = runs_as_is({c.id: c.node_types[0] for c in clusters}, needs)
     choice = _choice_of_machine(
-        plan, not named, fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
+        plan, not named, ready if len(ready) < len(clusters) else (), fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
     )
     told = write_document(mine_line(question), *choice)
     if len(clusters) < 2:
@@ -79,13 +102,17 @@ def tell_machine(ask: Ask) -> Document | None:
         c.title: c.node_type(best[c.id].fit.device.node_type) if c.id in best else c.node_types[0] for c in clusters
     }
     told_before = ask.resources is not None and set(named) <= set(ask.resources.machines)
-    stacks = [] if told_before else stack_lines(nodes, wanted(ask.utterance.text))
+    stacks = [] if told_before else stack_lines(nodes, needs)
+    lines = [profile_line(c, nodes[c.title]) for c in clusters]
+    kinds = [(c, nodes[c.title]) for c in clusters]
+    lines += [change_line(kinds, c) for c in clusters if str(choice[0]).startswith(f"**{c.title}**")]
     told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
     spent = (
         [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], plan.model)]
     )
-    return told + write_document(*filter(None, spent)) + compare_machines(clusters)
+    held = {one.fit.device.node_type for one in plan.options if one.fit.verdict == "fits"}
+    return told + write_document(*filter(None, spent), *lines) + compare_machines(clusters, held or None)
 
 
 def tell_machines_with(said: ResourceQuestion, text: str = "") -> Document | None:
@@ -176,9 +203,12 @@ def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
 
 
 def _choice_of_machine(
-    plan: ResourcePlan, every: bool, *, fewest: bool = False, charged: bool = True
+    plan: ResourcePlan, every: bool, ready: Sequence[str] = (), *, fewest: bool = False, charged: bool = True
 ) -> list[str | Choices]:
-    """The best way on each machine, those that surely hold it first, by what one site charges or else by node hours."""
+    """The best way on each machine, those that surely hold it first, by what one site charges or else by node hours.
+
+    ready: the machines on which what is named runs as it is, where others have it by another build.
+    """
     one = len({option.cluster.id for option in plan.options if option.cluster}) == 1
     first = {
         (option.cluster.id, option.fit.device.node_type if one else ""): option
@@ -188,10 +218,12 @@ def _choice_of_machine(
     order = sorted(first.values(), key=plan.options.index)
     if all(one.node_hours for one in order):  # what is shown is what they are ordered by
         order.sort(key=lambda one: (ORDER[one.fit.verdict], not one.accepted, _node_hours(one)))
+    if ready:
+        order.sort(key=lambda one: (ORDER[one.fit.verdict], not one.cluster or one.cluster.id not in ready))
     order = [_whole(plan, one) for one in order]
     priced = _by_charge(plan, order) if charged and not fewest and plan.question.aim != "fastest" else []
     best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
-    by = "node hours"
+    by = "software first, then node hours," if ready else "node hours"
     if fewest and best.fit.verdict == "fits":
         by, held = "nodes", [one for one in plan.options if one.fit.verdict == "fits" and one.accepted and one.cluster]
         held.sort(key=lambda one: (one.nodes, one.fit.layout.gpus))
@@ -248,10 +280,13 @@ def _speed(option: ResourceOption) -> float:
 
 def tell_comparison(ask: Ask) -> Document | None:
     """Two or more machines side by side; None where fewer than two are named."""
-    named, before = question_of(ask).machines, ask.resources.machines if ask.resources else ()
-    names = named if len(named) > 1 else dict.fromkeys((*before, *named))  # `and Anvil, compared to that?`
+    question, before = question_of(ask), ask.resources.machines if ask.resources else ()
+    named = question.machines
+    names = tuple(named if len(named) > 1 else dict.fromkeys((*before, *named)))  # `and Anvil, compared to that?`
     clusters = [c for name in names if (c := catalogue().find(name))]
-    if len(clusters) < 2:
+    if question.model and find_model(question.model) and clusters and len(names) > 1:
+        return tell_machine(ask)
+    missing = mine_line(replace(question, machines=names)) if len(clusters) < len(names) else ""
+    if not clusters or len(names) < 2:
         return None
-    stacks = stack_lines({c.title: c.node_types[0] for c in clusters}, ask.utterance.text)
-    return write_document(*stacks) + compare_machines(clusters)
+    return write_document(missing) + tell_side_by_side(clusters, ask.utterance.text, question.gpu)

@@ -31,6 +31,7 @@ from graph.extraction.sentences.intents import is_question
 from graph.reading.coverage import content_words, left_over, values_left
 from graph.reading.scope import denials
 from graph.reading.utterance import Mention
+from knowledge.catalogue import catalogue
 from knowledge.document import Document, Paragraph, Steps
 from knowledge.general_facts import topic_texts
 
@@ -64,7 +65,7 @@ UNSIZED = 0.2  # of a topic, from which on what names no model to plan for is a 
 # Under these a server that a job runs may be meant, which its plan has a note of.
 REACHED, SERVES = ("job.port", "site.jupyter", "site.login", "site.interactive"), "The server listens"
 NOTEBOOK = re.compile(r"(?i)\b(?:jupyter\w*|notebooks?|ipynb)\b")
-NOT_THERE = "{} has no {}: its GPUs are {}. Of these:"
+NOT_THERE = "No {1} on {0}: the GPUs there are {2}. Of these:"
 OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be another matter:"
 
 
@@ -170,9 +171,11 @@ def not_there(ask: Ask) -> str:
     named = [one for one in ask.utterance.of_kind("Gpu") if inside(ask, one)]
     if ask.machine is None or not named or ask.machine.id not in ask.utterance.machines():
         return ""
-    kinds = list(dict.fromkeys(node.gpus.model for node in ask.machine.node_types if node.gpus.model))
+    there = [one for name in ask.utterance.machines() if (one := catalogue().find(name))]  # one of them may have it
+    kinds = list(dict.fromkeys(node.gpus.model for one in there for node in one.node_types if node.gpus.model))
     missing = [one.text for one in named if not any(of_model(one, kind) for kind in kinds)]
-    return NOT_THERE.format(ask.machine.title, " or ".join(missing), ", ".join(kinds)) if missing and kinds else ""
+    titles = " and ".join(one.title for one in there)
+    return NOT_THERE.format(titles, " or ".join(missing), ", ".join(kinds)) if missing and kinds else ""
 
 
 def of_model(mention: Mention, model: str) -> bool:

@@ -491,10 +491,20 @@ def mine_line(question: ResourceQuestion) -> str:
         card = "the GPU that was named" if question.gpu or question.gpu_gb else "usual GPUs"
         name = question.machines[0].title()
         return f"**Of {name} I have no facts**, so this is for {card}: say its GPU and memory, and how many a node has."
+    if left := unknown_machines(question):
+        return (
+            f"**Of {left} I have no facts**, so it is not weighed here: say its GPU, their memory and how many a node "
+            "has, and I reckon it beside the others."
+        )
     if not question.mine:
         return ""
     titles = ", ".join(c.title for name in question.machines if (c := catalogue().find(name)))
     return f"Over your machines: {titles} (*of all machines* weighs every one that I know)."
+
+
+def unknown_machines(question: ResourceQuestion) -> str:
+    """The machines that were named and that nothing is known of, in words; empty where all are known."""
+    return " and ".join(name.title() for name in question.machines if not catalogue().find(name))
 
 
 def headline(model: SizedModel, best: ResourceOption) -> str:
