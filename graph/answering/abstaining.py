@@ -3,6 +3,7 @@ and a next step. A wrong answer costs more than none, so none is the rule where 
 
 from __future__ import annotations
 
+import re
 from graph.answering.ask import Ask
 from graph.answering.gate import WEIGHTS, ThreadHeld, gate_features
 from graph.answering.logistic import chance
@@ -36,7 +37,7 @@ AHEAD, AT_LEAST = 4, 0.45
 NO_ANSWER = "so I do not guess"
 READ_AS = "I read that as a question about {}, but I cannot place *{}* in it, " + NO_ANSWER + "."
 NOT_READ = "I have no answer to *{}* that I can stand behind, " + NO_ANSWER + "."
-NOT_PLANNED = "I cannot place *{}* in that; to the rest:"
+NOT_PLANNED = "I cannot place *{}* in that; the answer is to the rest."
 NOT_COUNTED = (
     "**What *{}* counts I cannot place, so it is not in the sum**: say it by its unit (epochs, nodes, GPUs, tokens, "
     "hours, a batch) and I reckon with it. Without it:"
@@ -114,19 +115,36 @@ def is_sized(utterance: Utterance) -> bool:
     return bool(asked.aim and asked.model) and not unread(utterance)
 
 
+# Where one sentence ends, and what one that asks ends with.
+SENTENCE, MARKS = re.compile(r"(?<=[.!?\uff1f\u3002])\s+"), ("?", "\uff1f")
+
+
+def not_counted(utterance: Utterance, told: str) -> str:
+    """The numbers of a plan's question of which no sum was made, in a sentence; empty: none."""
+    from graph.planning.resources.reading import loose_numbers
+
+    loose = [one for one in loose_numbers(utterance) if not all(part in told for part in one.split())]
+    return NOT_COUNTED.format("*, *".join(loose[:MOST_NAMED])) if loose else ""
+
+
 def not_planned(utterance: Utterance, clause: Clause, told: str) -> str:
-    """The words of a plan's question that neither its reader nor its answer uses, in a sentence; empty: none."""
-    from graph.planning.resources.reading import loose_numbers, residue
+    """The words of a plan's question that neither its reader nor its answer uses, in a sentence; empty: none. What is
+    only told beside the question is not asked; in another language than English its small words are not known."""
+    from graph.planning.resources.reading import residue
+    from graph.waiting.languages import language_of
+
+    if language_of(utterance.text):
+        return ""
 
     rest = residue(utterance)
-    loose = [one for one in loose_numbers(utterance) if not all(part in told for part in one.split())]
+    asked = [part for part in SENTENCE.split(utterance.text) if part.rstrip().endswith(MARKS)]
     left = [
         one
         for one in left_over(utterance, clause, clause.label, told)
-        if one in rest and not held_in(one, described("ask/method.memory"))
-    ]
-    if loose:
-        return NOT_COUNTED.format("*, *".join(loose[:MOST_NAMED]))
+        if one in rest and not held_in(one, described("ask/method.memory")) and (
+            not asked or any(one in part for part in asked)
+        )
+    ]  # fmt: skip
     return NOT_PLANNED.format(", ".join(left[:MOST_NAMED])) if left else ""
 
 

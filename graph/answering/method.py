@@ -42,6 +42,8 @@ SAVED = (
 YOUNG = "https://doi.org/10.1145/361147.361115"
 FP8 = re.compile(r"H100|H200|GH200|B200|GB200|MI300|MI325|L40S", re.I)
 NO_BF16 = re.compile(r"V100|P100|T4|K80|2080", re.I)
+# What bf16 is set against.
+FP16, OTHERS = re.compile(r"(?i)\b(?:fp|float)16\b"), re.compile(r"(?i)\b(?:fp|float)(?:16|32)\b|\btf32\b")
 GPU_NAME = re.compile(r"\b(?:[vahpbl]\d{2,3}s?|gh200|gb200|mi\d{3}x?|t4|max 1550|pvc)\b", re.I)
 # A framework as people name it: what it is for, and whether we would take it.
 FRAMEWORKS: dict[str, str] = {
@@ -181,9 +183,13 @@ def choose_precision(ask: Ask) -> Document | None:
             page,
         )
     old_ones = f" Not on {', '.join(old)}: fp16 with a gradient scaler there." if old else ""
+    from graph.answering.resource_languages import spoken
+
     return write_document(
-        f"Yes, bf16 is native on {', '.join(m for m in models if m not in old)}. It has the range of fp32, so no loss "
-        f"scaling is needed; the optimizer keeps its weights in fp32.{old_ones}",
+        spoken(ask.text, "take", what="bf16"),
+        f"{'**bf16**: it' if OTHERS.search(ask.text) else 'Yes, bf16'} is native on "
+        f"{', '.join(m for m in models if m not in old)}{', as fast as fp16' if FP16.search(ask.text) else ''}. It has "
+        f"the range of fp32, so no loss scaling is needed; the optimizer keeps its weights in fp32.{old_ones}",
         "In the program: `torch.autocast('cuda', dtype=torch.bfloat16)`, or its option (`--bf16`, "
         "`precision=bf16-mixed`).",
         page,
@@ -253,8 +259,10 @@ def tell_runs(ask: Ask) -> Document | None:
     """Which build of a framework or package the machine's GPUs want, what is known of it there, how it gets there."""
     machine = ask.machine
     build = next((one for one in framework_builds() if re.search(rf"\b(?:{one.names})\b", ask.text, re.I)), None)
-    if machine is None or build is None:
+    if machine is None:
         return None
+    if build is None:
+        return tell_stack(machine) if OWN_STACK.search(ask.text) else None
     title, vendor = build.title, machine.node_types[0].gpus.vendor
     arm = any("grace" in (kind.cpu.model or "").lower() for kind in machine.node_types)
     site = site_of(machine.id)
@@ -267,6 +275,40 @@ def tell_runs(ask: Ask) -> Document | None:
         f"**Containers:** {site.software.containers}" if site and site.software.containers else "",
         "" if own else f"Whether somebody tried {title} there is not in what I know.",
         cite(site.software.sources[:2], site.as_of) if site else None,
+    )
+
+
+# An environment or code of one's own, by what it is made of.
+OWN_STACK = re.compile(
+    r"(?i)\b(?:conda|mamba|venv|virtualenv|wheels?|containers?|docker|images?|sif|kernels?|extensions?|compiled|binar\w+"
+    r"|aarch64|arm(?:64)?|x86(?:_64)?|stack|environment|rocm|hip|sycl|oneapi)\b"
+)
+BY_VENDOR = {
+    "nvidia": "CUDA code and CUDA wheels run, own kernels built for {arch}",
+    "amd": "ROCm, no CUDA: PyTorch by its ROCm build, own CUDA kernels through HIP, CUDA-only wheels not at all",
+    "intel": "oneAPI/SYCL, no CUDA: PyTorch by its XPU build (the device is `xpu`), own CUDA kernels rewritten",
+}
+
+
+def tell_stack(machine: Cluster) -> Document:
+    """What an environment, a container or compiled code has to be built for on a machine, and how to find out."""
+    kind, site = machine.node_type(machine.default_queue.node_types[0]), site_of(machine.id)
+    arm = "grace" in (kind.cpu.model or "").lower()
+    vendor = BY_VENDOR[kind.gpus.vendor].format(arch=kind.gpus.arch or "its architecture")
+    taken = (
+        "**Not as it is: its processors are Arm (aarch64)**, so an x86 conda environment or container cannot be copied "
+        "there and is made anew. Pure Python comes along; what has a wheel for aarch64 is taken from it, and all else "
+        "is compiled there."
+        if arm
+        else "**Its processors are x86**, so the usual wheels, conda packages and containers run as far as the CPU goes."
+    )
+    test = "`pip download --no-deps --only-binary=:all: --platform manylinux2014_aarch64 PACKAGE` tells which have one."
+    return write_document(
+        f"{taken} {test if arm else ''}".strip(),
+        f"**GPUs: {machine.title} has {VENDORS[kind.gpus.vendor]}'s {kind.gpus.model}**: {vendor}.",
+        f"**An environment there:** {site.software.own_env}" if site and site.software.own_env else "",
+        f"**Containers:** {site.software.containers}" if site and site.software.containers else "",
+        cite([*(site.software.sources[:2] if site else ()), kind.source or ""], machine.as_of),
     )
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from graph.answering.ask import Ask
+from graph.answering.resource_languages import spoken
 from graph.answering.resource_words import VERDICTS, WAYS, memory_words, way_words
 from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
@@ -112,12 +113,17 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
     verdicts = {way: ease(model, replace(base_layout(question, model), spread=SPREADS[way], gpus=gpus), device).verdict
                 for way in dict.fromkeys(("ddp", *asked))} if named else {}  # fmt: skip
     first = next((WAYS[SPREADS[way]] for way, verdict in verdicts.items() if verdict == "fits"), "")
+    adapters = question.task in ("lora", "qlora")
     sends = "Sharding the weights (FSDP, ZeRO-3) saves memory and is not faster by itself: it sends half as much again."
+    if adapters:
+        sends = "With adapters only their gradients are sent, so DDP costs next to nothing; FSDP gathers the whole base."
+    of_each = f", {'QLoRA' if question.task == 'qlora' else 'LoRA'}" if adapters else f", {each:g} bytes a parameter in all"
     return write_document(
+        spoken(ask.text, "take", what=first) if first else "",
         f"**Take {first}**: of these it is the simplest that fits, and sends the least. {sends}" if first else "",
-        f"**{model.name} on {card}**, {each:g} bytes a parameter in all: {'; '.join(ways_told)}.",
-        "Activations come on top: they are the same whichever way the states are spread. The first that fits is the "
-        "simplest and sends the least.",
+        f"**{model.name} on {card}**{of_each}: {'; '.join(ways_told)}.",
+        "" if adapters else "Activations come on top: they are the same whichever way the states are spread. The first "
+        "that fits is the simplest and sends the least.",
         cite(SOURCES, gpu_table().as_of),
     )
 
@@ -161,7 +167,8 @@ def tell_hybrid(ask: Ask, question: ResourceQuestion) -> Document | None:
 def _way_line(model: SizedModel, question: ResourceQuestion, way: str, gpus: int, device: Device | None) -> str:
     """`ZeRO-1: 31.4 GB of states on each`, and its verdict on a device that is named."""
     layout = replace(base_layout(question, model), spread=SPREADS[way], gpus=gpus)
-    told = f"{WAYS[layout.spread]} {states_gib(model.parameters, layout) * 2**30 / 1e9:,.1f} GB of states on each"
+    states = f" {states_gib(model.parameters, layout) * 2**30 / 1e9:,.1f} GB of states on each"
+    told = WAYS[layout.spread] + (states if layout.method == "full" else "")
     if device is None:
         return told
     fit = ease(model, layout, device)

@@ -11,6 +11,7 @@ from graph.answering.ask import Ask
 from graph.answering.machine_compare import (
     change_line,
     compare_machines,
+    kind_of_gpu,
     profile_line,
     runs_as_is,
     stack_lines,
@@ -18,6 +19,7 @@ from graph.answering.machine_compare import (
 )
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import prices_of
+from graph.answering.resource_languages import spoken
 from graph.answering.resource_words import hours_words, option_line, place_words, round_words
 from graph.answering.resources import EVERY, hours_of, question_of
 from graph.answering.situation import write_document
@@ -75,8 +77,8 @@ def tell_machine(ask: Ask) -> Document | None:
     if len(named) == 1 and ask.utterance.machines() and not kinds:
         plan = plan_resources(question)
         known = [catalogue().clusters[name] for name in named if unknown_machines(question)]
-        beside = tell_side_by_side(known, ask.utterance.text) if known else write_document()
-        return plan.document + beside if plan.model else None
+        beside = (profile_line(one, kind_of_gpu(one, question.gpu)) for one in known)
+        return plan.document + write_document(*beside) if plan.model else None
     if len(named) < 2 and not kinds:
         named = () if EVERY.search(ask.text) else ask.own_machines
         question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
@@ -106,7 +108,9 @@ def tell_machine(ask: Ask) -> Document | None:
     lines = [profile_line(c, nodes[c.title]) for c in clusters]
     kinds = [(c, nodes[c.title]) for c in clusters]
     lines += [change_line(kinds, c) for c in clusters if str(choice[0]).startswith(f"**{c.title}**")]
-    told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
+    taken = next((c.title for c in clusters if str(choice[0]).startswith(f"**{c.title}**")), "")
+    verdict = spoken(ask.text, "take", what=taken) if taken else ""
+    told = write_document(verdict, mine_line(question), choice[0], *stacks, *choice[1:])
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
     spent = (
         [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], plan.model)]

@@ -21,7 +21,7 @@ from graph.answering.resource_budgets import (
 from graph.answering.resource_extremes import (
     unused_line,
 )
-from graph.answering.resource_languages import verdict_line
+from graph.answering.resource_languages import spoken, verdict_line
 from graph.answering.resource_words import (
     count_words,
     hours_words,
@@ -277,7 +277,8 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
         if eased_task(question, plan_resources(question)):
             return planned(ask, question)
-        return with_unused(ask, question, tell_hours(question, model), "hours")
+        said_first = write_document(spoken_hours(ask, question, model))
+        return with_unused(ask, question, said_first + tell_hours(question, model), "hours")
     if saw_memory(question):
         return what_fits(question)
     told = planned(ask, question)
@@ -285,6 +286,15 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     if question.aim in OF_WORK and model and question.task != "serve" and not limited:
         return write_document(HOW_MUCH) + told
     return told
+
+
+def spoken_hours(ask: Ask, question: ResourceQuestion, model: SizedModel) -> str:
+    """The GPU hours in the language of the question; empty for English."""
+    total, (device, cluster) = amount(question, model), next(iter(known_devices(question)), (None, None))
+    if not total or device is None:
+        return ""
+    hours = round_words(hours_on(question, model, device, total).usual)
+    return spoken(ask.text, "hours", hours=hours, gpu=device.facts.model, where=f" ({cluster.title})" if cluster else "")
 
 
 def saw_memory(question: ResourceQuestion) -> bool:
@@ -412,6 +422,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
         ),
         memory_line(question, model, best) if best and memory and fits else "",
         *lines,
+        *(holding_line(model, one) for one in list(least.values())[:2]),
         f"The sum: {count_words(total)} {unit} x {formula} = "
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
         cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
@@ -497,6 +508,12 @@ def _holding(
     return [pair for pair in found if pair not in no], f"**It does not fit in memory on {told}.**" if no else ""
 
 
+def holding_line(model: SizedModel, least: ResourceOption) -> str:
+    """What holds the model, beside hours for which no number of GPUs was said."""
+    alone = "" if least.fit.layout.gpus == 1 else f" One {least.fit.device.name} alone does not hold it."
+    return f"In memory: {option_line(replace(least, hours=None))}; {states_words(model, least.fit)}.{alone}"
+
+
 def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
     """Whether it fits there at all, beside the hours."""
     if best.fit.verdict != "fits" or not best.accepted:
@@ -564,6 +581,10 @@ def _hours_line(
         )
         told += f", **charged as about {round_words(charged[0])} {charged[1]}{ends}**"
     fewest = ", which surely hold it" if least else ""
+    if cluster and not wanted_gpus(question, device) and gpus < device.each:
+        limits = [longest_hours(q, 1) or 0.0 for q in cluster.queues if holds(q, device.node_type, 1, gpus)]
+        if hours.usual / gpus > max(limits, default=0.0):  # the GPUs of the same node before a chain of jobs
+            gpus, fewest = device.each, ""
     if more := sensible_nodes(question, device, cluster, hours, gpus):
         gpus, fewest = more * device.each, ""
     wall = hours.scaled(1 / gpus)
@@ -841,7 +862,9 @@ def tell_split(ask: Ask) -> Document | None:
     if model is None or not found or not (question.nodes or question.gpus):
         return None
     lines = [_split_words(model, device, cluster, question) for device, cluster in found[:2]]
+    verdict = lines[0].split("**")[1] if lines[0].startswith("**TP") else ""
     return write_document(
+        spoken(ask.text, "take", what=verdict) if verdict else "",
         *lines,
         "Tensor parallelism stays inside a node, on its fast links; pipeline stages are as few as make it fit; the "
         "rest is data parallel with the optimizer sharded (`--use-distributed-optimizer`). Try the neighbours and "

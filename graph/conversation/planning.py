@@ -33,7 +33,12 @@ TOGETHER = 0.6
 OF_PLANS = ("method.", "machine.")
 OF_SUMS = ("script", "method.", "machine.")
 # Topics with an answer of their own, that the sum of the question before is none to.
-OF_THEIR_OWN = ("method.scaling", "method.precision", "method.strategy", "machine.compare", "site.charging")
+OF_THEIR_OWN = ("method.scaling", "method.precision", "method.strategy", "machine.compare", "machine.runs",
+                "site.charging")  # fmt: skip
+# What a sum is of: without one of them, here or before, there is nothing to reckon.
+SUMMED = ("model", "flops", "tokens", "hours", "pace_s", "measured_gb", "mtbf_h", "save_gb", "node_hours", "gpu_hours",
+          "site_units", "disk_gb", "speed")  # fmt: skip
+NO_MODEL = ("largest", "network", "saves", "fastest", "cheapest", "machine")
 # Those that are asked beside a sum; `the GPUs have 80 GB there, right?` is part of it.
 BESIDE_A_SUM = ("site.storage", "site.internet", "site.transfer", "site.login", "site.account", "site.modules",
                 "site.environment", "machine.runs")  # fmt: skip
@@ -84,6 +89,9 @@ def as_planning(turn: TurnContext) -> TurnContext:
 def own_topic(turn: TurnContext) -> str:
     """What a short question asks that no sum answers: which way (`fsdp?`), what a word means; else empty."""
     said, main = read_question(turn.utterance).said(), turn.utterance.main
+    before = turn.state.get("resources") or ResourceQuestion()
+    if said.keys() == {"precision", "or_precisions"} and "serve" not in (before.task, said.get("task")):
+        return "method.precision"  # `bf16 or fp16?`: which to take is asked, and no sum
     if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
         return main.topic
     defined = MEANS.match(turn.words) and not said.keys() & {"machines", "aim", "model", "tokens"}
@@ -212,6 +220,8 @@ def goes_on(turn: TurnContext) -> bool:
         turn.pending and not rows and answers_what_is_open(turn, asks, named)
     ):
         return False
+    if sums_nothing(turn, said, before):
+        return False
     queue = bare_queue(turn.utterance.text, before.machines)
     if not said.said() and not queue and not scaled(turn.utterance, before) and not bare_number(turn.utterance, before):
         return False
@@ -241,6 +251,14 @@ def goes_on(turn: TurnContext) -> bool:
         )
         return not other and (asks or not ordered or len(left) <= FEW_LEFT)
     return len(left) == 1 and not elsewhere and bool(said.said())
+
+
+def sums_nothing(turn: TurnContext, said: ResourceQuestion, before: ResourceQuestion) -> bool:
+    """Whether a question of another matter names only a machine, and nothing was said that a sum could be of."""
+    main = turn.utterance.main
+    given = any(getattr(one, name) for one in (said, before) for name in SUMMED)
+    open_to_it = given or said.aim in NO_MODEL or before.aim in NO_MODEL
+    return not open_to_it and main.act == "ask" and bool(main.topic) and main.confidence >= OWN
 
 
 def named_program(turn: TurnContext) -> bool:

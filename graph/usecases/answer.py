@@ -13,6 +13,7 @@ from graph.answering.abstaining import (
     is_accounted_for,
     is_decided,
     is_sized,
+    not_counted,
     not_planned,
 )
 from graph.answering.ask import Ask
@@ -162,8 +163,11 @@ def accounted(ask: Ask, context: Context) -> Answered | None:
     told = f"{plain_text(found.document)} {found.text}"
     if not is_accounted_for(read, told):
         return None
-    left = not_planned(read.utterance, read.clause, told) if read.clause.act == "plan" else ""
-    return replace(found, document=write_document(left) + found.document) if left else found
+    if read.clause.act != "plan":
+        return found
+    uncounted = not_counted(read.utterance, told)  # it changes the sum, so it is told before it
+    left = "" if uncounted else not_planned(read.utterance, read.clause, told)
+    return replace(found, document=write_document(uncounted) + found.document + write_document(left))
 
 
 def not_there(ask: Ask) -> str:

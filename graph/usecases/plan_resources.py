@@ -493,7 +493,7 @@ def mine_line(question: ResourceQuestion) -> str:
         return f"**Of {name} I have no facts**, so this is for {card}: say its GPU and memory, and how many a node has."
     if left := unknown_machines(question):
         return (
-            f"**Of {left} I have no facts**, so it is not weighed here: say its GPU, their memory and how many a node "
+            f"**Of {left} I have no facts**, so it is not weighed here: say its GPUs, their memory and how many a node "
             "has, and I reckon it beside the others."
         )
     if not question.mine:
@@ -713,12 +713,12 @@ def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOptio
 
 def offered(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Choices | None:
     """The ways that hold the model on a machine, the first of them usual; each with what its script is asked for."""
-    rows = [
-        Choice(request_words(option), running_line(question, model, option), option is options[0], change)
-        for option in options
-        if option.accepted and (change := request_change(question, model, option))
-    ]
-    return Choices(tuple(rows)) if rows else None
+    rows: dict[str, Choice] = {}
+    for option in options:
+        told = running_line(question, model, option)
+        if option.accepted and told not in rows and (change := request_change(question, model, option)):
+            rows[told] = Choice(request_words(option), told, option is options[0], change)
+    return Choices(tuple(rows.values())) if rows else None
 
 
 def running_line(question: ResourceQuestion, model: SizedModel, option: ResourceOption) -> str:

@@ -416,6 +416,9 @@ def _words(draft: Draft) -> None:
     utterance = draft.utterance
     if machines := utterance.machines():
         draft.values["machines"] = tuple(machines)
+    elif centre := named_centre(utterance):
+        draft.set("machines", *centre)
+        machines = list(centre[0])
     if bare := bare_queue(utterance.text, machines):
         draft.set("queue", *bare)
     for queue in utterance.of_kind("Queue"):
@@ -447,6 +450,32 @@ def _words(draft: Draft) -> None:
         draft.set("lora_rank", int(rank["rank"]), *rank.span())
     if ("task", "lora") in draft.values.get("denied", ()):  # type: ignore[operator]
         draft.values.setdefault("task", "train")
+
+
+# Several centres together, whose name stands for none of them.
+NETWORKS = frozenset(("NHR", "LUMI"))
+AT_CENTRE = re.compile(r"(?i)\b(?:at|of|in|from|by|bei|am|chez|au|en|del?|al?)\s+(?:the\s+)?([a-z]{3,})\b")
+
+
+@cache
+def centres() -> dict[str, tuple[str, ...]]:
+    """The machines of each centre, by the short name that stands in their facts (`NCSA`)."""
+    found: dict[str, list[str]] = {}
+    for cluster in catalogue().clusters.values():
+        for name in set(re.findall(r"\b[A-Z]{3,}\b", cluster.site)) - NETWORKS:
+            found.setdefault(name.lower(), []).append(cluster.id)
+    return {name: tuple(ids) for name, ids in found.items()}
+
+
+def named_centre(utterance: Utterance) -> tuple[tuple[str, ...], int, int] | None:
+    """`On a100s at ncsa`: the machines of a centre that is named, those with the GPU that is; with its place."""
+    named = " ".join(one.text.lower() for one in utterance.of_kind("Gpu"))
+    for found in AT_CENTRE.finditer(utterance.text):
+        there = [one for name in centres().get(found[1].lower(), ()) if (one := catalogue().find(name))]
+        fitting = [one for one in there if any(kind.gpus.model.lower() in named for kind in one.node_types)]
+        if there:
+            return tuple(one.id for one in fitting or there), found.start(1), found.end(1)
+    return None
 
 
 def bare_queue(text: str, machines: Iterable[str]) -> tuple[str, int, int] | None:
