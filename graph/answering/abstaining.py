@@ -4,12 +4,14 @@ and a next step. A wrong answer costs more than none, so none is the rule where 
 from __future__ import annotations
 
 import re
+
 from graph.answering.ask import Ask
 from graph.answering.gate import WEIGHTS, ThreadHeld, gate_features
 from graph.answering.logistic import chance
 from graph.reading.coverage import content_words, described, held_in, is_value, left_over, values_left
 from graph.reading.reader import acts
 from graph.reading.utterance import Clause, Utterance
+from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 
 # From this probability on that it is about what it was read as (gate.py) a question is answered; a verdict turns round
@@ -25,6 +27,7 @@ NAMES = frozenset(("Queue", "Framework", "Method", "Option", "Variable", "Machin
 # What tells of places, limits and commands is the same for every amount.
 OF_PLACES = ("site.", "job.", "machine.")
 # Asked by people who tell their story first.
+COMPARING = ("machine.which", "machine.compare")
 BEGINNINGS = ("next", "site.start")
 # Under these a word of the script in hand is what is asked about.
 OF_SCRIPT = ("script.line", "script.explain", "option")
@@ -62,6 +65,8 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     if clause.topic.startswith(OF_PLACES):
         amounts = values_left(ask.utterance, clause, told)
         left = tuple(one for one in left if one not in amounts)
+    if clause.topic in COMPARING and clause.confidence >= POSSIBLE and compared(ask, told):
+        return True  # what the machines are for changes nothing of what sets them apart
     if clause.topic in BEGINNINGS and clause.confidence >= CERTAIN:
         return True  # what is told before it is how it came to that
     if ask.script and clause.topic.startswith(OF_SCRIPT):
@@ -87,6 +92,12 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
         return sure >= (SURE if tells_places else PLAIN)
     held = (not left or tells_places) and clause.confidence >= POSSIBLE
     return held or sure >= (VERDICT_SURE if (clause.topic or clause.act) in VERDICTS else SURE)
+
+
+def compared(ask: Ask, told: str) -> bool:
+    """Whether an answer holds every one of the several machines that were named."""
+    titles = [one.title for name in ask.utterance.machines() if (one := catalogue().find(name))]
+    return len(titles) > 1 and all(one in told for one in titles)
 
 
 def is_decided(clause: Clause) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.answering.situation import cite, write_document
-from graph.planning.charging import amount, is_whole
+from graph.planning.charging import is_whole
 from graph.planning.queues import plural
 from graph.planning.resources.communication import tokens_for_ratio
 from graph.planning.resources.device import Device, devices
@@ -132,9 +132,10 @@ def stack_lines(kinds: Mapping[str, NodeType], text: str) -> list[str]:
             "PyTorch has builds for all; what was only tried with CUDA, or builds its own kernels, needs another "
             "build elsewhere: try it before you choose by hours."
         )
-        other = [(title, maker) for title, maker in makers.items() if maker != "nvidia"]
-        told += [f"{one.title} on {title}: {getattr(one, maker)}" for one in named_builds(text)
-                 for title, maker in other]  # fmt: skip
+    for one in named_builds(text):
+        there = {maker: [title for title in makers if makers[title] == maker] for maker in makers.values()}
+        told += [f"{one.title} on {' and '.join(titles)}: {getattr(one, maker)}" for maker, titles in there.items()
+                 if maker != "nvidia" or not getattr(one, maker).startswith("Yes")]  # fmt: skip
     if arm and len(arm) < len(kinds):
         told.append(
             f"**{' and '.join(arm)}: Arm processors**, so packages and containers must be built for aarch64; the "
@@ -171,7 +172,7 @@ def charged_words(cluster: Cluster, kind: NodeType) -> str:
         return ""
     of = "node" if charge.per == "node" else "device" if kind.gpus.tiles_per_gpu > 1 else "GPU"
     whole = ", of whole nodes" if charge.per == "gpu" and is_whole(queue, cluster) else ""
-    return f"charged {amount(price)} {charge.unit} an hour of a {of}{whole} (`{queue.id}`)"
+    return f"charged {price:.3g} {charge.unit} an hour of a {of}{whole} (`{queue.id}`)"
 
 
 def change_line(kinds: Sequence[MachineNodes], taken: Cluster) -> str:
@@ -229,6 +230,36 @@ def tell_side_by_side(clusters: Sequence[Cluster], text: str, gpu: str | None = 
     chosen = choose_between(kinds, text) if len(clusters) > 1 else []
     shown = {kind.id for _, kind in kinds} if gpu else None
     return write_document(*chosen[:1], *stacks, *lines, *chosen[1:]) + compare_machines(clusters, shown)
+
+
+# What of a machine a question asks for, by its words: the row's value that decides, and how it is told.
+ASPECTS: tuple[tuple[str, Callable[[MachineRow], float], str], ...] = (
+    (r"\b(?:longe[rs]t?|time ?limits?|wall ?times?|hours|l[äa]nger|plus long\w*|m[áa]s larg\w*)\b",
+     lambda row: row.longest_h or 0.0, "the longest jobs ({value:g} h)"),
+    (r"\b(?:memory|vram|speicher|m[ée]moire|memoria)\b", lambda row: row.gb, "the most memory on a GPU ({value:g} GB)"),
+    (r"\b(?:network|fabric|interconnect|infiniband|slingshot|netzwerk|r[ée]seau)\b",
+     lambda row: row.network, "the widest network a node ({value:.0f} GB/s reached)"),
+    (r"\b(?:more|most) (?:gpu )?nodes|\b(?:bigger|larger|largest)\b(?! model)", lambda row: float(row.nodes or 0),
+     "the most nodes ({value:,.0f})"),
+    (r"\bfast\w*\b|\bschnell\w*\b|\btflops?\b", lambda row: row.tflops, "the fastest GPU ({value:g} TFLOP/s)"),
+)  # fmt: skip
+
+
+def tell_aspect(clusters: Sequence[Cluster], text: str) -> Document | None:
+    """The one thing that a question asks of machines which were compared: which has more of it, and each in a line."""
+    told = []
+    for words, value, says in ASPECTS:
+        if not re.search(f"(?i){words}", text):
+            continue
+        rows = machine_rows(clusters)
+        most = max(map(value, rows), default=0.0)
+        best = dict.fromkeys(row.machine for row in rows if most and value(row) == most)
+        titles = [one.title for one in clusters if one.id in best]
+        if titles:
+            verb = "has" if len(titles) == 1 else "have"
+            told.append(f"**{' and '.join(titles)}** {verb} {says.format(value=most)}.")
+    lines = (profile_line(one, kind_of_gpu(one)) for one in clusters)
+    return write_document(" ".join(told), *lines) if told else None
 
 
 def kind_of_gpu(cluster: Cluster, gpu: str | None = None) -> NodeType:

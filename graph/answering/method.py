@@ -167,7 +167,9 @@ def choose_precision(ask: Ask) -> Document | None:
     where, old = " and ".join(models), [m for m in models if NO_BF16.search(m)]
     page = cite([kind.source or "" for kind in ask.machine.node_types][:1], ask.machine.as_of) if ask.machine else None
     if re.search(r"\bfp8\b|\bfloat8\b", ask.text, re.I):
-        return write_document(about_fp8(models, where), page)
+        from graph.answering.resource_languages import spoken
+
+        return write_document(spoken(ask.text, "take", what="bf16"), about_fp8(models, where), page)
     if re.search(r"\btf32\b", ask.text, re.I):
         can = "No" if old or any("MI" in m for m in models) else "Yes"
         return write_document(
@@ -207,11 +209,11 @@ def gpu_models(ask: Ask) -> list[str]:
 
 def about_fp8(models: Sequence[str], where: str) -> str:
     if not any(FP8.search(model) for model in models):
-        return f"No: {where} has no fp8 arithmetic. bf16 is the right choice there."
+        return f"**bf16.** {where} has no fp8 arithmetic."
     can = [model for model in models if FP8.search(model)]
     others = f" ({', '.join(one for one in models if one not in can)} not)" if len(can) < len(models) else ""
     return (
-        f"{' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products only, needs "
+        f"**bf16 first.** {' and '.join(can)} can do fp8{others}, which speeds up large matrix products only, needs "
         "Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be watched. "
         "Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
     )

@@ -62,6 +62,10 @@ ONE_EPOCH = (
 )
 OF_LENGTH = "**Each sample is taken for {:,} tokens**: say how long yours are (*500 tokens each*)."
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
+BOTH_SPLITS = (
+    "**Tensor parallel first, as wide as a node at most; pipeline parallel only across nodes, and only where it still "
+    "does not fit or FSDP waits for the network.**"
+)
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
 
@@ -214,7 +218,10 @@ def choose_way(ask: Ask) -> Document | None:
     not that."""
     question = replace(question_of(ask), strategy=None, aim=None)
     model, aim = find_model(question.model) if question.model else None, find_aim(ask.utterance.text)
-    named = {str(one.value) for one in ask.utterance.of_kind("Method")} & SPREADS.keys()
+    methods = {str(one.value) for one in ask.utterance.of_kind("Method")}
+    if {"tp", "pp"} <= methods and (split := tell_split(ask)):
+        return write_document(BOTH_SPLITS) + split
+    named = methods & SPREADS.keys()
     if model is None or model.unsure or not named <= {"ddp", "fsdp"} or (aim and aim[0] == "why_not"):
         return tell_why_not(ask)
     best = next((one for one in plan_resources(question).options if one.fit.verdict == "fits"), None)

@@ -118,9 +118,17 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
     if adapters:
         sends = "With adapters only their gradients are sent, so DDP costs next to nothing; FSDP gathers the whole base."
     of_each = f", {'QLoRA' if question.task == 'qlora' else 'LoRA'}" if adapters else f", {each:g} bytes a parameter in all"
+    alike = {"zero3", "fsdp"} <= set(asked) and first == WAYS["zero3"]
+    if alike:
+        first = WAYS["fsdp"]
+        sends = (
+            "FSDP and ZeRO-3 hold and send the same: FSDP is PyTorch's own and needs no package; ZeRO-3 where the code "
+            "is DeepSpeed's already, or parts must go to CPU memory."
+        )
+    simplest = "of these it is the simplest that fits, and sends the least"
     return write_document(
         spoken(ask.text, "take", what=first) if first else "",
-        f"**Take {first}**: of these it is the simplest that fits, and sends the least. {sends}" if first else "",
+        f"**Take {first}**: {'both fit' if alike else simplest}. {sends}" if first else "",
         f"**{model.name} on {card}**{of_each}: {'; '.join(ways_told)}.",
         "" if adapters else "Activations come on top: they are the same whichever way the states are spread. The first "
         "that fits is the simplest and sends the least.",

@@ -15,6 +15,7 @@ from graph.answering.machine_compare import (
     profile_line,
     runs_as_is,
     stack_lines,
+    tell_aspect,
     tell_side_by_side,
 )
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
@@ -66,7 +67,8 @@ def tell_machine(ask: Ask) -> Document | None:
     """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
     side by side."""
     question = question_of(ask)
-    if question.task == "serve" and len(question.machines) > 1 and question.model:
+    several = len(question.machines) > 1 or question.or_gpus
+    if question.task == "serve" and several and question.model:
         return plan_resources(question).document
     anywhere = WHICH_MACHINE.search(ask.text) or (ask.machine is None and not ask.own_machines)
     if anywhere and (told := tell_machines_with(read_question(ask.utterance), ask.text)):
@@ -82,8 +84,11 @@ def tell_machine(ask: Ask) -> Document | None:
     if len(named) < 2 and not kinds:
         named = () if EVERY.search(ask.text) else ask.own_machines
         question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
-    plan = plan_resources(question)
     clusters = [catalogue().clusters[name] for name in named]
+    said = read_question(ask.utterance).said().keys() <= {"aim", "machines", "mine"}
+    if said and ask.resources and len(clusters) > 1 and (aspect := tell_aspect(clusters, ask.text)):
+        return aspect  # `which one has longer jobs?`, of those that were compared
+    plan = plan_resources(question)
     if plan.model is None or not plan.options:
         every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
         if clusters:
@@ -293,4 +298,7 @@ def tell_comparison(ask: Ask) -> Document | None:
     missing = mine_line(replace(question, machines=names)) if len(clusters) < len(names) else ""
     if not clusters or len(names) < 2:
         return None
+    told_before = set(names) <= set(before) and len(clusters) > 1
+    if told_before and (aspect := tell_aspect(clusters, ask.text)):
+        return aspect
     return write_document(missing) + tell_side_by_side(clusters, ask.utterance.text, question.gpu)

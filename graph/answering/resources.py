@@ -53,7 +53,7 @@ from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.patterns import pattern
 from graph.planning.resources.reading import read_followup, read_question
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS, plan_saving
-from graph.planning.resources.search import Fit, best_split
+from graph.planning.resources.search import NODES, Fit, best_split
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import Range, flops_per_token, published_share
 from graph.usecases.plan_resources import (
@@ -878,7 +878,13 @@ def _split_words(model: SizedModel, device: Device, cluster: Cluster, question: 
     layout = Layout(spread="zero1", gpus=gpus, sequence=question.sequence or 4096)
     fit = best_split(model, layout, device)
     if fit is None:
-        return f"{model.name} does not fit on {gpus} x {device.name} of {cluster.title} with any split I tried."
+        more = (n for n in NODES if n * device.each > gpus)
+        least = next((n for n in more if best_split(model, replace(layout, gpus=n * device.each), device)), None)
+        from_there = f" From {plural(least, 'node')} on a split does." if least else ""
+        return (
+            f"**{model.name} does not fit on {gpus} x {device.name} of {cluster.title}** with any split that I tried."
+            f"{from_there}"
+        )
     done = fit.layout
     batch = _batch_words(fit)
     nodes = device.nodes_for(gpus)

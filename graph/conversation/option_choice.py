@@ -105,7 +105,8 @@ def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion 
         return None
     there = replace(
         asked, machines=(request.machine,), nodes=request.nodes, gpus=request.gpus_per_node or request.total_gpus,
-        strategy=None, aim=None, also=(), queue=None, or_gpus=(), each=None, gpu=None, gpu_gb=None,
+        strategy=None, aim=None, also=(), queue=request.queue, or_gpus=(), each=None,
+        gpu=None if request.queue else asked.gpu, gpu_gb=None,
     )  # fmt: skip
     best = next((one for one in plan_resources(there).options if one.fit.verdict == "fits"), None)
     if best is None or best.fit.layout.spread not in question.options:
@@ -123,6 +124,7 @@ def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[
     cluster = catalogue().find(request.machine or "")
     if asked is None or named or cluster is None or cluster.id not in asked.machines or asked.task == "serve":
         return {}, ""
+    from graph.planning.charging import is_whole
     from graph.answering.resource_words import memory_words, place_words, way_words
     from graph.usecases.plan_resources import plan_resources
 
@@ -138,6 +140,9 @@ def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[
     queue = cluster.queue(asked.queue) if asked.queue else None
     if not usual or queue:
         change["queue"] = queue.id if queue and best.fit.device.node_type in queue.node_types else best.chain.queue.id
+    layout, device = best.fit.layout, best.fit.device
+    if not size and asked.gpus and layout.gpus < device.each and not is_whole(best.chain.queue, cluster):
+        change |= {"nodes": 1, "gpus_per_node": layout.gpus}  # so many were asked about, and no whole node
     why = f"{asked.model}, {way_words(best.fit)} on {place_words(best)}: {memory_words(best.fit)}, as reckoned before"
     return change, why
 

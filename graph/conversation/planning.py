@@ -8,7 +8,17 @@ from dataclasses import replace
 
 from graph.answering.planned import without_interval
 from graph.answering.terms import find_terms
-from graph.conversation.followup import BESIDE, GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
+from graph.conversation.followup import (
+    BESIDE,
+    GOES_ON,
+    JOINING,
+    LEANING,
+    LONGEST,
+    MARKS,
+    OR,
+    OWN,
+    answers_what_is_open,
+)
 from graph.conversation.turn import LEADING, SURE, WANTING, TurnContext, asks_by_form, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
@@ -83,14 +93,28 @@ def as_planning(turn: TurnContext) -> TurnContext:
         text = blanked(words, [(one.start, one.end) for one in beside if one.topic.startswith("site.")])
         plan = Clause(0, len(words), text, act, topic, scope="asked", shares=((act, 1.0),))
         return replace(turn, utterance=replace(turn.utterance, clauses=(plan, *beside)))
+    if weighs_machines(turn):
+        asked = Clause(0, len(turn.words), turn.words, "ask", "machine.compare", scope="asked", shares=(("ask", 1.0),))
+        return replace(turn, utterance=replace(turn.utterance, clauses=(asked,)))
     return turn
+
+
+def weighs_machines(turn: TurnContext) -> bool:
+    """`Frontier vs Perlmutter for our JAX code`: known machines one of which is to be taken, and no script is named."""
+    text = turn.utterance.text
+    named = [one for one in turn.utterance.of_kind("Machine") if turn.context.catalogue.find(str(one.value))]
+    joined = any(OR.search(text[one.end : other.start]) for one, other in zip(named, named[1:], strict=False))
+    other = turn.utterance.main.act in ("write", "port", "newjob", "chat", "reply", "outside")
+    scripted = WANTS_SCRIPT.search(text) or WANTS_WRITING.search(text) or turn.script is not None or turn.pending
+    return joined and other and not scripted
 
 
 def own_topic(turn: TurnContext) -> str:
     """What a short question asks that no sum answers: which way (`fsdp?`), what a word means; else empty."""
     said, main = read_question(turn.utterance).said(), turn.utterance.main
     before = turn.state.get("resources") or ResourceQuestion()
-    if said.keys() == {"precision", "or_precisions"} and "serve" not in (before.task, said.get("task")):
+    chosen = said.keys() == {"precision", "or_precisions"} or said == {"precision": "fp8"}  # no sum is other for fp8
+    if chosen and "serve" not in (before.task, said.get("task")):
         return "method.precision"  # `bf16 or fp16?`: which to take is asked, and no sum
     if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
         return main.topic
@@ -177,6 +201,7 @@ def is_rich(said: ResourceQuestion) -> bool:
         said.aim in ("ways", "hybrid", "card", "recompute", "speed", "batch", "checkpoint", "why_not", "cheapest")
         or said.tokens
         or said.flops
+        or said.or_gpus
         or (said.aim and (said.task or said.strategy or said.micro_batch or said.sequence))
     )
     nowhere = ("card", "recompute", "checkpoint")  # the same wherever it runs

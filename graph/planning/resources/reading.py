@@ -174,6 +174,9 @@ def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
         end = stop.start() if stop else len(text)
         inside = tuple(one for one in utterance.mentions if at <= one.start and one.end <= end)
         said = read_question(replace(utterance, text=blanked(text, [(0, at), (end, len(text))]), mentions=inside))
+        bare = [one for one in inside if one.kind == "Quantity" and not one.unit]
+        if found and found[-1].nodes and not (said.nodes or said.gpus) and len(bare) == 1:  # `one node vs four`
+            said = replace(said, nodes=int(float(bare[0].value)))
         if said.nodes or said.gpus or (said.task in ("train", "lora", "qlora") and not said.denied):
             found.append(said)
         at = stop.end() if stop else end
@@ -414,9 +417,11 @@ def _seen(draft: Draft) -> None:
 def _words(draft: Draft) -> None:
     """What is named: machines, the way of spreading, method, precision, optimizer and the rest of training's words."""
     utterance = draft.utterance
-    if machines := utterance.machines():
+    machines, centre = utterance.machines(), named_centre(utterance)
+    if machines:
         draft.values["machines"] = tuple(machines)
-    elif centre := named_centre(utterance):
+        draft.taken += [centre[1:]] if centre else []
+    elif centre:
         draft.set("machines", *centre)
         machines = list(centre[0])
     if bare := bare_queue(utterance.text, machines):
