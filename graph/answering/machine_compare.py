@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from graph.answering.situation import cite, write_document
 from graph.planning.charging import is_whole
-from graph.planning.queues import plural
 from graph.planning.resources.communication import tokens_for_ratio
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import longest_hours
@@ -17,6 +16,8 @@ from knowledge.document import Code, Document
 from knowledge.general_facts import FrameworkBuilds, framework_builds
 
 STACKS = {"nvidia": "CUDA", "amd": "ROCm", "intel": "XPU"}
+# What is there already and runs on no Arm processor.
+X86 = re.compile(r"(?i)\bx86(?:[_-]64)?\b|\bamd64\b")
 MachineNodes = tuple[Cluster, NodeType]
 INTERNET = {"yes": "yes", "no": "no", "proxy": "by proxy", "unknown": "?"}
 
@@ -114,9 +115,9 @@ def named_builds(text: str) -> list[FrameworkBuilds]:
 
 def runs_as_is(kinds: Mapping[str, NodeType], text: str) -> list[str]:
     """Those of the machines on which every package that the text names has a ready build; all, where none is named."""
-    builds = named_builds(text)
-    return [name for name, kind in kinds.items()
-            if all(getattr(one, kind.gpus.vendor).startswith("Yes") for one in builds)]  # fmt: skip
+    builds, x86 = named_builds(text), X86.search(text) is not None
+    return [name for name, kind in kinds.items() if not (x86 and is_arm(kind))
+            and all(getattr(one, kind.gpus.vendor).startswith("Yes") for one in builds)]  # fmt: skip
 
 
 def stack_lines(kinds: Mapping[str, NodeType], text: str) -> list[str]:
@@ -196,7 +197,9 @@ def change_line(kinds: Sequence[MachineNodes], taken: Cluster) -> str:
         ]  # fmt: skip
         if any(more):
             told.append(f"{cluster.title} for {', '.join(filter(None, more))}")
-    waits = "How long each queue is now I cannot see: the one where you have hours and start sooner wins a close choice."
+    waits = (
+        "How long each queue is now I cannot see: the one where you have hours and start sooner wins a close choice."
+    )
     return f"What would change that: {'; '.join(told)}. {waits}" if told else waits
 
 
@@ -208,15 +211,21 @@ def choose_between(kinds: Sequence[MachineNodes], text: str) -> list[str]:
     open_to_it = [one for one in rows if one.machine in ready] or rows
     if not open_to_it:
         return []
-    best = max(open_to_it, key=lambda one: (one.tflops, one.gb, one.longest_h or 0.0))
+    best = max(open_to_it, key=lambda one: (one.tflops, one.gb, one.longest_h or 0.0, one.nodes or 0))
     taken = next(one for one, _ in kinds if one.id == best.machine)
-    packages = ", ".join(one.title for one in named_builds(text))
-    why = f"what you name ({packages}) runs there as it is, and " if packages and len(ready) < len(kinds) else ""
-    told = (
-        f"**Take {taken.title}**: {why}its {best.gpu} is the fastest GPU of these ({best.tflops:g} TFLOP/s dense in "
-        f"16 bit, {best.gb:g} GB)."
-    )
-    return [told, change_line(kinds, taken)]
+    found = X86.search(text)
+    packages = ", ".join([*(one.title for one in named_builds(text)), *([found[0]] if found else ())])
+    why = [f"what you name ({packages}) runs there as it is"] if packages and 0 < len(ready) < len(kinds) else []
+    others = [one for one in open_to_it if one is not best]
+    card = f"{best.gpu} ({best.tflops:g} TFLOP/s dense in 16 bit, {best.gb:g} GB)"
+    if any((one.tflops, one.gb) == (best.tflops, best.gb) for one in others):
+        more = [one for one in others if (one.longest_h or 0.0) < (best.longest_h or 0.0)]
+        why.append(
+            f"the GPU is the same ({card})" + (f", its jobs may be longer ({best.longest_h:g} h)" if more else "")
+        )
+    elif others:
+        why.append(f"its GPU is the {'fastest' if best.tflops > max(o.tflops for o in others) else 'larger'}, {card}")
+    return [f"**Take {taken.title}**: {', and '.join(why) or card}.", change_line(kinds, taken)]
 
 
 def tell_side_by_side(clusters: Sequence[Cluster], text: str, gpu: str | None = None) -> Document:

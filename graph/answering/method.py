@@ -292,17 +292,34 @@ BY_VENDOR = {
 }
 
 
+# Processors by name, and what asks whether something that there is already runs.
+PROCESSORS = re.compile(r"(?i)\b(?:arm(?:64)?|aarch64|x86(?:[_-]64)?|grace)\b")
+
+
+def tell_move(ask: Ask) -> Document | None:
+    """Whether an environment or a container runs on the machine, where processors are named or it comes from a machine
+    that has others; None else."""
+    from graph.answering.machine_compare import is_arm
+    from knowledge.catalogue import catalogue
+
+    named = [one for name in ask.utterance.machines() if (one := catalogue().find(name))]
+    differ = len({is_arm(one.node_types[0]) for one in named}) > 1
+    return tell_stack(ask.machine) if ask.machine and (differ or PROCESSORS.search(ask.text)) else None
+
+
 def tell_stack(machine: Cluster) -> Document:
     """What an environment, a container or compiled code has to be built for on a machine, and how to find out."""
     kind, site = machine.node_type(machine.default_queue.node_types[0]), site_of(machine.id)
-    arm = "grace" in (kind.cpu.model or "").lower()
+    from graph.answering.machine_compare import is_arm
+
+    arm = is_arm(kind)
     vendor = BY_VENDOR[kind.gpus.vendor].format(arch=kind.gpus.arch or "its architecture")
     taken = (
         "**Not as it is: its processors are Arm (aarch64)**, so an x86 conda environment or container cannot be copied "
         "there and is made anew. Pure Python comes along; what has a wheel for aarch64 is taken from it, and all else "
         "is compiled there."
         if arm
-        else "**Its processors are x86**, so the usual wheels, conda packages and containers run as far as the CPU goes."
+        else "**Its processors are x86**: the usual wheels, conda packages and containers run as far as the CPU goes."
     )
     test = "`pip download --no-deps --only-binary=:all: --platform manylinux2014_aarch64 PACKAGE` tells which have one."
     return write_document(

@@ -410,8 +410,8 @@ def tell_choice(ask: Ask, question: ResourceQuestion) -> Document | None:
     """Which machine; None for a way on the one that is spoken of."""
     priced = question.model is None and question.hours and len(question.machines) == 1
     # One that was named and is not known: what was told of its cards is weighed, and no other machine in its place.
-    priced = priced or (question.machines and not any(map(catalogue().find, question.machines)))
-    return None if priced else tell_machine(ask)  # without a model: the prices of that many GPU hours
+    unknown = question.machines and not any(map(catalogue().find, question.machines))
+    return None if priced or unknown else tell_machine(ask)  # without a model: the prices of that many GPU hours
 
 
 # What has an answer of its own.

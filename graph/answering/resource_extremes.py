@@ -116,8 +116,12 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
     adapters = question.task in ("lora", "qlora")
     sends = "Sharding the weights (FSDP, ZeRO-3) saves memory and is not faster by itself: it sends half as much again."
     if adapters:
-        sends = "With adapters only their gradients are sent, so DDP costs next to nothing; FSDP gathers the whole base."
-    of_each = f", {'QLoRA' if question.task == 'qlora' else 'LoRA'}" if adapters else f", {each:g} bytes a parameter in all"
+        sends = (
+            "With adapters only their gradients are sent, so DDP costs next to nothing; FSDP gathers the whole base."
+        )
+    of_each = (
+        f", {'QLoRA' if question.task == 'qlora' else 'LoRA'}" if adapters else f", {each:g} bytes a parameter in all"
+    )
     alike = {"zero3", "fsdp"} <= set(asked) and first == WAYS["zero3"]
     if alike:
         first = WAYS["fsdp"]
@@ -130,7 +134,9 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
         spoken(ask.text, "take", what=first) if first else "",
         f"**Take {first}**: {'both fit' if alike else simplest}. {sends}" if first else "",
         f"**{model.name} on {card}**{of_each}: {'; '.join(ways_told)}.",
-        "" if adapters else "Activations come on top: they are the same whichever way the states are spread. The first "
+        ""
+        if adapters
+        else "Activations come on top: they are the same whichever way the states are spread. The first "
         "that fits is the simplest and sends the least.",
         cite(SOURCES, gpu_table().as_of),
     )

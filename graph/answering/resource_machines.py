@@ -99,7 +99,11 @@ def tell_machine(ask: Ask) -> Document | None:
     needs = wanted(ask.utterance.text) + (" bitsandbytes" if question.task == "qlora" else "")
     ready = runs_as_is({c.id: c.node_types[0] for c in clusters}, needs)
     choice = _choice_of_machine(
-        plan, not named, ready if len(ready) < len(clusters) else (), fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
+        plan,
+        not named,
+        ready if len(ready) < len(clusters) else (),
+        fewest=FEWEST.search(ask.text) is not None,
+        charged=not BY_NODE_HOURS.search(ask.text),
     )
     told = write_document(mine_line(question), *choice)
     if len(clusters) < 2:
@@ -111,8 +115,8 @@ def tell_machine(ask: Ask) -> Document | None:
     told_before = ask.resources is not None and set(named) <= set(ask.resources.machines)
     stacks = [] if told_before else stack_lines(nodes, needs)
     lines = [profile_line(c, nodes[c.title]) for c in clusters]
-    kinds = [(c, nodes[c.title]) for c in clusters]
-    lines += [change_line(kinds, c) for c in clusters if str(choice[0]).startswith(f"**{c.title}**")]
+    pairs = [(c, nodes[c.title]) for c in clusters]
+    lines += [change_line(pairs, c) for c in clusters if str(choice[0]).startswith(f"**{c.title}**")]
     taken = next((c.title for c in clusters if str(choice[0]).startswith(f"**{c.title}**")), "")
     verdict = spoken(ask.text, "take", what=taken) if taken else ""
     told = write_document(verdict, mine_line(question), choice[0], *stacks, *choice[1:])

@@ -294,7 +294,9 @@ def spoken_hours(ask: Ask, question: ResourceQuestion, model: SizedModel) -> str
     if not total or device is None:
         return ""
     hours = round_words(hours_on(question, model, device, total).usual)
-    return spoken(ask.text, "hours", hours=hours, gpu=device.facts.model, where=f" ({cluster.title})" if cluster else "")
+    return spoken(
+        ask.text, "hours", hours=hours, gpu=device.facts.model, where=f" ({cluster.title})" if cluster else ""
+    )
 
 
 def saw_memory(question: ResourceQuestion) -> bool:

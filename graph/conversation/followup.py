@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from graph.conversation.turn import SURE, WANTING, TurnContext, view_of, with_words
@@ -102,9 +103,8 @@ def is_fragment(turn: TurnContext) -> bool:
 
 def lets_choose(utterance: Utterance, named: Sequence[Mention]) -> bool:
     """`Then ddp or fsdp?`: one of two of a kind is asked for, which is a question of its own."""
-    pairs = zip(named, named[1:], strict=False)
     return any(one.kind == other.kind == "Method" and OR.search(utterance.text[one.end : other.start])
-               for one, other in pairs)  # fmt: skip
+               for one, other in pairwise(named))  # fmt: skip
 
 
 def answers_what_is_open(turn: TurnContext, asks: bool, named: Sequence[Mention]) -> bool:

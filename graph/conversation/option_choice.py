@@ -109,9 +109,10 @@ def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion 
         gpu=None if request.queue else asked.gpu, gpu_gb=None,
     )  # fmt: skip
     best = next((one for one in plan_resources(there).options if one.fit.verdict == "fits"), None)
-    if best is None or best.fit.layout.spread not in question.options:
+    spread = "ddp" if best and best.fit.layout.spread == "none" else best.fit.layout.spread if best else ""
+    if best is None or spread not in question.options:
         return None
-    return best.fit.layout.spread, f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}, as reckoned before"
+    return spread, f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}, as reckoned before"
 
 
 def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[dict[str, str | int], str]:
@@ -119,20 +120,21 @@ def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[
     the order names none of them and the machine's usual nodes are others; with the reason. Empty else."""
     from knowledge.catalogue import catalogue
 
-    named = not (asked and asked.queue) and (request.queue or request.node_type)  # the sum's own is the later word
-    named = named or request.constraint or request.cpu_only
+    earlier = not (asked and asked.queue) and bool(request.queue or request.node_type)  # the sum's own is later said
+    named = earlier or bool(request.constraint or request.cpu_only)
     cluster = catalogue().find(request.machine or "")
     if asked is None or named or cluster is None or cluster.id not in asked.machines or asked.task == "serve":
         return {}, ""
-    from graph.planning.charging import is_whole
     from graph.answering.resource_words import memory_words, place_words, way_words
+    from graph.planning.charging import is_whole
     from graph.usecases.plan_resources import plan_resources
 
     size = bool(request.nodes or request.gpus_per_node or request.total_gpus)
     sized = {"nodes": request.nodes, "gpus": request.gpus_per_node or request.total_gpus, "each": None} if size else {}
     there = replace(asked, machines=(cluster.id,), aim=None, also=(), **sized)  # type: ignore[arg-type]
-    plan = plan_resources(replace(there, strategy=request.strategy if request.strategy in SPREADING else asked.strategy))
-    best = next((one for one in plan.options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
+    strategy = request.strategy if request.strategy in SPREADING else asked.strategy
+    options = plan_resources(replace(there, strategy=strategy)).options
+    best = next((one for one in options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
     if best is None or best.chain is None:
         return {}, ""
     usual = best.fit.device.node_type in cluster.default_queue.node_types[:1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 from graph.answering.planned import without_interval
 from graph.answering.terms import find_terms
@@ -94,8 +95,10 @@ def as_planning(turn: TurnContext) -> TurnContext:
         plan = Clause(0, len(words), text, act, topic, scope="asked", shares=((act, 1.0),))
         return replace(turn, utterance=replace(turn.utterance, clauses=(plan, *beside)))
     if weighs_machines(turn):
-        asked = Clause(0, len(turn.words), turn.words, "ask", "machine.compare", scope="asked", shares=(("ask", 1.0),))
-        return replace(turn, utterance=replace(turn.utterance, clauses=(asked,)))
+        weighed = Clause(
+            0, len(turn.words), turn.words, "ask", "machine.compare", scope="asked", shares=(("ask", 1.0),)
+        )
+        return replace(turn, utterance=replace(turn.utterance, clauses=(weighed,)))
     return turn
 
 
@@ -103,7 +106,7 @@ def weighs_machines(turn: TurnContext) -> bool:
     """`Frontier vs Perlmutter for our JAX code`: known machines one of which is to be taken, and no script is named."""
     text = turn.utterance.text
     named = [one for one in turn.utterance.of_kind("Machine") if turn.context.catalogue.find(str(one.value))]
-    joined = any(OR.search(text[one.end : other.start]) for one, other in zip(named, named[1:], strict=False))
+    joined = any(OR.search(text[one.end : other.start]) for one, other in pairwise(named))
     other = turn.utterance.main.act in ("write", "port", "newjob", "chat", "reply", "outside")
     scripted = WANTS_SCRIPT.search(text) or WANTS_WRITING.search(text) or turn.script is not None or turn.pending
     return joined and other and not scripted

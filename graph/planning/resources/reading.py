@@ -58,6 +58,8 @@ LARGE_BATCH = 64
 PER_GPU = re.compile(r"(?i)\b(?:images?|samples?|sequences?|pictures?|batch(?: of \d+)?|batch[ -]?size)\s*$")
 # `6 GPUs each`, of nodes.
 EACH = re.compile(r"(?i)\s*(?:each|apiece)\b(?!\s+\w)")
+# `Nodes of 8`: so many GPUs has each.
+NODES_OF = re.compile(rf"(?i)\b{NODE}\s+(?:of|with|von|mit|de|con|di|à)\s+$")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
 TIMES = {"twice": 2.0, "double": 2.0, "half": 0.5, "halve": 0.5, "halving": 0.5, "three times": 3.0, "four times": 4.0,
          "mitad": 0.5, "metade": 0.5, "metà": 0.5, "moitié": 0.5, "hälfte": 0.5, "halb": 0.5, "doble": 2.0,
@@ -168,7 +170,8 @@ def loose_numbers(utterance: Utterance) -> tuple[str, ...]:
 def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
     """What a message lets choose from, each with its own number or method: `2 nodes of X or 8 of Y`, `LoRA or QLoRA`;
     empty where there are not several."""
-    text, found, at = utterance.text, [], 0
+    text, at = utterance.text, 0
+    found: list[ResourceQuestion] = []
     stops = list(islice(matching("alternative").finditer(text), MOST_PLACES + 1))
     for stop in [*stops, None] if len(stops) <= MOST_PLACES else ():
         end = stop.start() if stop else len(text)
@@ -709,7 +712,8 @@ def _amounts(draft: Draft) -> None:
         behind = text[one.end :]
         name = AMOUNTS.get(one.unit, "")
         if one.unit == "node":
-            name = "each" if EACH_OF_NODES.match(behind) else "nodes"
+            of_nodes = EACH_OF_NODES.match(behind) or NODES_OF.search(text[: one.start])
+            name = "each" if of_nodes else "nodes"
         elif one.unit in ("gpu", "rank", "g"):
             name = "each" if EACH.match(behind) else "" if matching("each_gpu").match(behind) else "gpus"
         elif one.unit == "batch":
