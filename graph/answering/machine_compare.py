@@ -243,7 +243,7 @@ def tell_side_by_side(clusters: Sequence[Cluster], text: str, gpu: str | None = 
 
 # What of a machine a question asks for, by its words: the row's value that decides, and how it is told.
 ASPECTS: tuple[tuple[str, Callable[[MachineRow], float], str], ...] = (
-    (r"\b(?:longe[rs]t?|time ?limits?|wall ?times?|hours|l[äa]nger|plus long\w*|m[áa]s larg\w*)\b",
+    (r"\b(?:longe[rs]t?|how long|time ?limits?|wall ?times?|hours|l[äa]nger|plus long\w*|m[áa]s larg\w*)\b",
      lambda row: row.longest_h or 0.0, "the longest jobs ({value:g} h)"),
     (r"\b(?:memory|vram|speicher|m[ée]moire|memoria)\b", lambda row: row.gb, "the most memory on a GPU ({value:g} GB)"),
     (r"\b(?:network|fabric|interconnect|infiniband|slingshot|netzwerk|r[ée]seau)\b",

@@ -43,7 +43,10 @@ YOUNG = "https://doi.org/10.1145/361147.361115"
 FP8 = re.compile(r"H100|H200|GH200|B200|GB200|MI300|MI325|L40S", re.I)
 NO_BF16 = re.compile(r"V100|P100|T4|K80|2080", re.I)
 # What bf16 is set against.
-FP16, OTHERS = re.compile(r"(?i)\b(?:fp|float)16\b"), re.compile(r"(?i)\b(?:fp|float)(?:16|32)\b|\btf32\b")
+FP16, OTHERS = (
+    re.compile(r"(?i)\b(?:fp|float)16\b"),
+    re.compile(r"(?i)\b(?:fp|float)(?:16|32)\b|\btf32\b|\b(?:full|single)[- ]precision"),
+)
 GPU_NAME = re.compile(r"\b(?:[vahpbl]\d{2,3}s?|gh200|gb200|mi\d{3}x?|t4|max 1550|pvc)\b", re.I)
 # A framework as people name it: what it is for, and whether we would take it.
 FRAMEWORKS: dict[str, str] = {
@@ -209,11 +212,11 @@ def gpu_models(ask: Ask) -> list[str]:
 
 def about_fp8(models: Sequence[str], where: str) -> str:
     if not any(FP8.search(model) for model in models):
-        return f"**bf16.** {where} has no fp8 arithmetic."
+        return f"No: {where} has no fp8 arithmetic. **bf16** is the right choice there."
     can = [model for model in models if FP8.search(model)]
     others = f" ({', '.join(one for one in models if one not in can)} not)" if len(can) < len(models) else ""
     return (
-        f"**bf16 first.** {' and '.join(can)} can do fp8{others}, which speeds up large matrix products only, needs "
+        f"**bf16 first.** {' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products only, needs "
         "Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be watched. "
         "Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graph.answering.ask import Ask
 from graph.answering.resource_languages import spoken
-from graph.answering.resource_words import VERDICTS, WAYS, memory_words, way_words
+from graph.answering.resource_words import VERDICTS, WAYS, count_words, memory_words, way_words
 from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
@@ -19,6 +19,7 @@ from graph.planning.resources.parameters import SizedModel, find_model, scale_mo
 from graph.planning.resources.reading import unread, words_of
 from graph.planning.resources.search import Fit, ease
 from graph.planning.resources.serving import fewest_gpus_to_serve
+from graph.planning.resources.speed import published_share
 from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table, unknown_gpus
@@ -54,7 +55,7 @@ USED: dict[str, frozenset[str]] = {
     "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed runs"),
     "fit": WAY | BUDGET | _fields("measured_gb speed tokens samples epochs steps"),
     "choice": WAY | _fields("tokens samples epochs steps"),
-    "largest": WAY,
+    "largest": WAY | BUDGET,
     "serve": PLACE | _fields("sequence precision or_precisions users strategy tensor"),
 }
 ALONE = {
@@ -217,9 +218,31 @@ def tell_largest(ask: Ask, question: ResourceQuestion) -> Document | None:
     """The largest model that the GPUs which are named surely hold; None where none are."""
     if question.aim != "largest" or not (question.machines or question.gpu or question.gpu_gb):
         return None
-    lines = [_largest(question, device, cluster) for device, cluster in known_devices(question)]
+    lines = [_by_time(question, device, cluster) for device, cluster in known_devices(question)[:1]]
+    lines += [_largest(question, device, cluster) for device, cluster in known_devices(question)]
     closing = "Sizes are tried in the steps that models are made in, in the shape of the nearest usual model."
     return write_document(*dict.fromkeys(lines), closing, cite(SOURCES, gpu_table().as_of))
+
+
+# Tokens a parameter of a training that spends its arithmetic best, and the page that found it.
+TOKENS_EACH, CHINCHILLA = 20, "https://arxiv.org/abs/2203.15556"
+
+
+def _by_time(question: ResourceQuestion, device: Device, cluster: Cluster | None) -> str:
+    """How large a model the time or the budget that was said trains, at twenty tokens a parameter; empty without."""
+    gpus = wanted_gpus(question, device) or (device.each if cluster else 1)
+    hours = question.gpu_hours or (question.node_hours or 0.0) * device.each or (question.hours or 0.0) * gpus
+    if not hours or question.task in ("lora", "qlora", "serve"):
+        return ""
+    share = published_share(scale_model(GENERAL_SIZE), device)
+    sizes = [(hours * 3600 * device.facts.tflops * 1e12 * part / (6 * TOKENS_EACH)) ** 0.5
+             for part in (share.low, share.usual, share.best)]  # fmt: skip
+    low, usual, best = (f"{one / 1e9:.2g}" for one in sizes)
+    return (
+        f"**By arithmetic about {usual}B ({low} to {best})**: {hours:,.0f} {device.kind} hours of {device.name} train "
+        f"so many parameters on {TOKENS_EACH} tokens each ({count_words(TOKENS_EACH * sizes[1])} tokens, the optimum "
+        f"of [Chinchilla]({CHINCHILLA})). By memory alone:"
+    )
 
 
 def _largest(question: ResourceQuestion, device: Device, cluster: Cluster | None) -> str:

@@ -253,6 +253,8 @@ def _choice_of_machine(
     rows = offered(plan.question, plan.model, shown) if plan.model else None
     access = "I compared all machines that I know: take the one where you have an account." if every else ""
     told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
+    if best.fit.verdict == "tight":
+        told = f"**{title}**, by {by}, and none of them surely holds it: {option_line(best)}."
     if priced:
         return [*priced, f"{option_line(best)}.", access, *((rows, TAKING) if rows else ())]
     if by == "speed of a GPU" and best.rate:
@@ -289,6 +291,21 @@ def _node_hours(option: ResourceOption) -> float:
 def _speed(option: ResourceOption) -> float:
     """Tokens a second on each GPU."""
     return option.rate.usual / option.fit.layout.gpus if option.rate else 0.0
+
+
+# Of each of the machines that were weighed before.
+OF_EACH = re.compile(
+    r"(?i)\b(?:each|both|either|them|those|beiden?|jeweils|jede[mnrs]?|chacun\w*|les deux|cada|ambos|ambas|entrambi)\b"
+)
+
+
+def tell_of_compared(ask: Ask) -> Document | None:
+    """One thing that is asked of each of the machines that were weighed: which has more of it, and each in a line."""
+    named = ask.resources.machines if ask.resources and not ask.utterance.machines() else ()
+    clusters = [one for name in named if (one := catalogue().find(name))]
+    if len(clusters) < 2 or len(clusters) > MOST_MACHINES or not OF_EACH.search(ask.text):
+        return None
+    return tell_aspect(clusters, ask.text)
 
 
 def tell_comparison(ask: Ask) -> Document | None:

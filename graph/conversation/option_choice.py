@@ -92,9 +92,16 @@ def usual(question: Question, request: JobRequest, cluster: Cluster | None) -> t
     return value, why
 
 
-def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion | None) -> tuple[str, str] | None:
-    """The way by which the sum of this conversation holds the model, with its method, on the GPUs of the job."""
-    if question.field != "strategy" or asked is None or not asked.model or asked.task == "serve" or not request.machine:
+def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion | None) -> tuple[str | int, str] | None:
+    """The way, or the number of nodes, by which the sum of this conversation holds the model, with its method, on the
+    GPUs of the job."""
+    if (
+        question.field not in ("strategy", "nodes")
+        or asked is None
+        or not asked.model
+        or asked.task == "serve"
+        or not request.machine
+    ):
         return None
     from graph.answering.resource_words import memory_words, way_words
     from graph.planning.resources.parameters import find_model
@@ -105,10 +112,14 @@ def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion 
         return None
     there = replace(
         asked, machines=(request.machine,), nodes=request.nodes, gpus=request.gpus_per_node or request.total_gpus,
-        strategy=None, aim=None, also=(), queue=request.queue, or_gpus=(), each=None,
+        strategy=request.strategy if question.field == "nodes" else None, aim=None, also=(), queue=request.queue,
+        or_gpus=(), each=None,
         gpu=None if request.queue else asked.gpu, gpu_gb=None,
     )  # fmt: skip
     best = next((one for one in plan_resources(there).options if one.fit.verdict == "fits"), None)
+    if question.field == "nodes":
+        told_of = f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}" if best else ""
+        return (asked.nodes or best.nodes, f"{told_of}, as reckoned before") if best else None
     spread = "ddp" if best and best.fit.layout.spread == "none" else best.fit.layout.spread if best else ""
     if best is None or spread not in question.options:
         return None

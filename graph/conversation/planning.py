@@ -23,6 +23,7 @@ from graph.conversation.followup import (
 from graph.conversation.turn import LEADING, SURE, WANTING, TurnContext, asks_by_form, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
+from graph.planning.resources.patterns import pattern
 from graph.planning.resources.reading import (
     bare_number,
     bare_queue,
@@ -117,6 +118,8 @@ def own_topic(turn: TurnContext) -> str:
     said, main = read_question(turn.utterance).said(), turn.utterance.main
     before = turn.state.get("resources") or ResourceQuestion()
     chosen = said.keys() == {"precision", "or_precisions"} or said == {"precision": "fp8"}  # no sum is other for fp8
+    lets_choose = pattern("quantities", "alternative").search(turn.words) is not None  # `full precision or mixed?`
+    chosen = chosen or (said.keys() == {"precision"} and lets_choose)
     if chosen and "serve" not in (before.task, said.get("task")):
         return "method.precision"  # `bf16 or fp16?`: which to take is asked, and no sum
     if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
@@ -233,6 +236,7 @@ def goes_on(turn: TurnContext) -> bool:
     state, words = turn.state, turn.words.strip()
     before = state.get("resources") or ResourceQuestion()
     of_plans = state.get("last_act") == "plan" or state.get("last_topic", "").startswith(OF_PLANS)
+    of_plans = of_plans or isinstance(turn.pending, OfferRows)  # the plan was told beside another answer
     said = read_question(turn.utterance)
     if not of_plans or len(words) > 2 * LONGEST or wants_script(turn, said):
         return False

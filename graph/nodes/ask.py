@@ -25,6 +25,7 @@ MOST_QUOTED = 120
 CONCRETE = ("entry", "model", "walltime", "account", "total_gpus", "gpus_per_node", "nodes")
 LARGE = re.compile(r"\b(big|bigger|large|huge|giant|massive|llm|foundation|billions?|\d+ ?b)\b", re.I)
 ITS_ACCOUNT = "your account has the form of that machine's"
+WEIGHED = "the plan before takes it; name another to have it there"
 YOURS = "of the machines that you have, the one for this job"
 SUGGESTED = (
     "For a model that does not fit on one GPU I suggest PyTorch with FSDP, on one node first, and more once that runs; "
@@ -110,12 +111,27 @@ def machines(state: State, context: Context) -> tuple[tuple[str, ...], str]:
     person's own, else all; of them those that fit what was told of the job."""
     named = tuple(name for name in machines_in(state["words"]) if name in context.names())
     own = tuple(name for name in state.get("own_machines", ()) if name in context.names())
+    weighed = of_plan(state) if not named and state["way"] == "write" else ""
+    if weighed:
+        return (weighed,), WEIGHED
     names = named if len(named) > 1 else own or context.names()
     clusters, request = [context.catalogue.clusters[name] for name in names], state["request"]
     of_account = machines_of_account(request.account, clusters) if request.account else ()
     found = machines_that_fit(request, of_account or clusters)
     why = ITS_ACCOUNT if of_account else YOURS if own and names == own else ""
     return tuple(one.id for one in found), why
+
+
+def of_plan(state: State) -> str:
+    """The machine that the plan of this conversation takes; empty where it names none, or nothing surely fits."""
+    asked = state.get("resources")
+    if asked is None or not asked.machines or asked.task == "serve" or state.get("bundle"):
+        return ""
+    from graph.usecases.plan_resources import plan_resources
+
+    options = plan_resources(replace(asked, aim=None, also=())).options
+    best = next((one for one in options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
+    return best.cluster.id if best and best.cluster else ""
 
 
 def not_read(question: Question, words: str) -> str:

@@ -24,7 +24,7 @@ from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.planned import as_planned
 from graph.answering.script_sizes import allows, tell_own_time
 from graph.answering.situation import write_document
-from graph.answering.table import FACTS_FIRST, answer_topic
+from graph.answering.table import FACTS_FIRST, answer_topic, answerer
 from graph.answering.techniques import tell_technique
 from graph.answering.telling import answer_text
 from graph.context import Context
@@ -230,6 +230,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return Answered(step, certain=True)
     if of_size := allows(ask) or tell_own_time(ask):
         return Answered(of_size, certain=True)
+    if ask.topic in FACTS_FIRST and (of_each := answerer("resource_machines.tell_of_compared")(ask)):
+        return Answered(of_each, certain=True)
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))

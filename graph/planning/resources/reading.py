@@ -58,6 +58,10 @@ LARGE_BATCH = 64
 PER_GPU = re.compile(r"(?i)\b(?:images?|samples?|sequences?|pictures?|batch(?: of \d+)?|batch[ -]?size)\s*$")
 # `6 GPUs each`, of nodes.
 EACH = re.compile(r"(?i)\s*(?:each|apiece)\b(?!\s+\w)")
+OF_RECORDINGS = re.compile(
+    r"(?i)\s*(?:of|de|d'|von|an|di|の)?\s*(?:\w+\s+)?(?:audio|speech|videos?|recordings?|sound|music|podcasts?|sprache"
+    r"|aufnahmen|parole|enregistrements?|voz|grabaciones|音频|语音)\b"
+)
 # `Nodes of 8`: so many GPUs has each.
 NODES_OF = re.compile(rf"(?i)\b{NODE}\s+(?:of|with|von|mit|de|con|di|à)\s+$")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
@@ -764,7 +768,8 @@ def _times(draft: Draft) -> None:
     text = draft.utterance.text
     every = []
     for one in draft.utterance.of_kind("Duration"):
-        if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one):
+        data = OF_RECORDINGS.match(text[one.end :])  # `500 h of audio` is data, and no time of a job
+        if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one) and not data:
             draft.set("hours", float(one.value) / 3600, one.start, one.end)
             every.append(float(one.value) / 3600)
     if "jobs" in (draft.values.get("aim"), *draft.values.get("also", ())):  # type: ignore[misc]  # `12 h at most, my run takes 10 days`: the whole is the longer
