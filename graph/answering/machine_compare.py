@@ -176,6 +176,18 @@ def charged_words(cluster: Cluster, kind: NodeType) -> str:
     return f"charged {price:.3g} {charge.unit} an hour of a {of}{whole} (`{queue.id}`)"
 
 
+def more_there(row: MachineRow, mine: MachineRow) -> list[str]:
+    """What a machine has more of than the one that is taken."""
+    more = (
+        f"jobs longer than {mine.longest_h:g} h (up to {row.longest_h:g} h there)"
+        if (row.longest_h or 0) > (mine.longest_h or 1e9) else "",
+        f"{row.gb:g} GB on each GPU" if row.gb > 1.05 * mine.gb else "",
+        f"many nodes at once ({row.nodes:,} against {mine.nodes:,})"
+        if row.nodes and mine.nodes and row.nodes > 2 * mine.nodes else "",
+    )  # fmt: skip
+    return [one for one in more if one]
+
+
 def change_line(kinds: Sequence[MachineNodes], taken: Cluster) -> str:
     """What would speak for another machine than the one that is taken: longer jobs, more nodes, more memory."""
     rows = {one.machine: one for cluster, kind in kinds for one in machine_rows((cluster,))
@@ -187,16 +199,9 @@ def change_line(kinds: Sequence[MachineNodes], taken: Cluster) -> str:
         row = rows.get(cluster.id)
         if row is None or mine is None or row is mine:
             continue
-        more = [
-            f"jobs longer than {mine.longest_h:g} h (up to {row.longest_h:g} h there)"
-            if (row.longest_h or 0) > (mine.longest_h or 1e9) else "",
-            f"{row.gb:g} GB on each GPU" if row.gb > 1.05 * mine.gb else "",
-            f"many nodes at once ({row.nodes:,} against {mine.nodes:,})"
-            if row.nodes and mine.nodes and row.nodes > 2 * mine.nodes else "",
-            "the usual x86 wheels and containers" if arm and not is_arm(kind) else "",
-        ]  # fmt: skip
-        if any(more):
-            told.append(f"{cluster.title} for {', '.join(filter(None, more))}")
+        more = more_there(row, mine) + (["the usual x86 wheels and containers"] if arm and not is_arm(kind) else [])
+        if more:
+            told.append(f"{cluster.title} for {', '.join(more)}")
     waits = (
         "How long each queue is now I cannot see: the one where you have hours and start sooner wins a close choice."
     )
@@ -213,19 +218,27 @@ def choose_between(kinds: Sequence[MachineNodes], text: str) -> list[str]:
         return []
     best = max(open_to_it, key=lambda one: (one.tflops, one.gb, one.longest_h or 0.0, one.nodes or 0))
     taken = next(one for one, _ in kinds if one.id == best.machine)
+    named = named_names(text) if 0 < len(ready) < len(kinds) else ""
+    why = [f"what you name ({named}) runs there as it is"] if named else []
+    why += [card_words(best, [one for one in open_to_it if one is not best])]
+    return [f"**Take {taken.title}**: {', and '.join(why)}.", change_line(kinds, taken)]
+
+
+def named_names(text: str) -> str:
+    """What a text names that has to run: packages, and x86 where that is what there is."""
     found = X86.search(text)
-    packages = ", ".join([*(one.title for one in named_builds(text)), *([found[0]] if found else ())])
-    why = [f"what you name ({packages}) runs there as it is"] if packages and 0 < len(ready) < len(kinds) else []
-    others = [one for one in open_to_it if one is not best]
+    return ", ".join([*(one.title for one in named_builds(text)), *([found[0]] if found else ())])
+
+
+def card_words(best: MachineRow, others: Sequence[MachineRow]) -> str:
+    """The GPU that is taken, against those of the other machines that are open."""
     card = f"{best.gpu} ({best.tflops:g} TFLOP/s dense in 16 bit, {best.gb:g} GB)"
     if any((one.tflops, one.gb) == (best.tflops, best.gb) for one in others):
-        more = [one for one in others if (one.longest_h or 0.0) < (best.longest_h or 0.0)]
-        why.append(
-            f"the GPU is the same ({card})" + (f", its jobs may be longer ({best.longest_h:g} h)" if more else "")
-        )
-    elif others:
-        why.append(f"its GPU is the {'fastest' if best.tflops > max(o.tflops for o in others) else 'larger'}, {card}")
-    return [f"**Take {taken.title}**: {', and '.join(why) or card}.", change_line(kinds, taken)]
+        longer = any((one.longest_h or 0.0) < (best.longest_h or 0.0) for one in others)
+        return f"the GPU is the same ({card})" + (f", its jobs may be longer ({best.longest_h:g} h)" if longer else "")
+    if not others:
+        return card
+    return f"its GPU is the {'fastest' if best.tflops > max(o.tflops for o in others) else 'larger'}, {card}"
 
 
 def tell_side_by_side(clusters: Sequence[Cluster], text: str, gpu: str | None = None) -> Document:

@@ -216,9 +216,9 @@ def about_fp8(models: Sequence[str], where: str) -> str:
     can = [model for model in models if FP8.search(model)]
     others = f" ({', '.join(one for one in models if one not in can)} not)" if len(can) < len(models) else ""
     return (
-        f"**bf16 first.** {' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products only, needs "
-        "Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be watched. "
-        "Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
+        f"**bf16 first.** {' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products "
+        "only, needs Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be "
+        "watched. Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
     )
 
 

@@ -11,7 +11,7 @@ from graph.answering.ask import Ask
 from graph.answering.measured import tell_measured
 from graph.answering.planned import WHICH_MACHINE
 from graph.answering.resource_extremes import tell_hybrid, tell_largest, tell_network, tell_ways, unknown_gpu
-from graph.answering.resource_machines import tell_machine, tell_of_compared
+from graph.answering.resource_machines import tell_comparison, tell_machine, tell_of_compared
 from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
 from graph.answering.resource_sums import tell_rate, tell_sums
@@ -40,7 +40,7 @@ from graph.planning.queues import plural
 from graph.planning.resources.memory import SOURCES, adapter_parameters
 from graph.planning.resources.options import SPREADS, ResourceOption, base_layout, known_devices
 from graph.planning.resources.parameters import SizedModel, find_model
-from graph.planning.resources.reading import KINDS, find_aim, places_of, words_of
+from graph.planning.resources.reading import KINDS, find_aim, places_of, read_question, words_of
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
 from graph.planning.resources.search import ease
 from graph.usecases.plan_resources import batch_line, from_here, plan_resources, premise_lines
@@ -89,7 +89,8 @@ def tell_aim(ask: Ask, question: ResourceQuestion) -> Document | None:
     if rate := tell_rate(question):
         alone = "learning_rate" in words_of(ask.utterance)
         return rate if alone else rate + (work_or_fit(ask, question) or write_document())
-    if question.aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
+    aim = read_question(ask.utterance).aim  # of several places in this message, whatever was asked before
+    if aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
         return with_unused(ask, question, told, "parts")
@@ -106,6 +107,9 @@ def tell_aim(ask: Ask, question: ResourceQuestion) -> Document | None:
         work = question.aim in ("hours", "cost") and (question.model or question.flops)
         if not work and (told := tell_machine(ask)):
             return told
+    nothing = question.said().keys() <= {"aim", "machines", "mine", "gpus", "gpu"}
+    if nothing and machines and ask.resources and (told := tell_comparison(ask)):  # `and JUPITER?`, of those weighed
+        return told
     return work_or_fit(ask, question)
 
 
@@ -159,7 +163,8 @@ def tell_places(question: ResourceQuestion, places: tuple[ResourceQuestion, ...]
 def inside_a_node(places: tuple[ResourceQuestion, ...], best: list[ResourceOption | None]) -> str:
     """Which of two spreads of the same number of GPUs, inside a node or over several; empty where that is not asked."""
     totals = {(one.nodes or 0) * (one.gpus or 0) for one in places}
-    if len(totals) > 1 or not all(totals) or len({one.nodes for one in places}) < 2 or not best[0]:
+    on_machine = best[0] is not None and best[0].cluster is not None
+    if len(totals) > 1 or not all(totals) or len({one.nodes for one in places}) < 2 or not on_machine:
         return ""
     least = min(one.nodes or 1 for one in places)
     return (

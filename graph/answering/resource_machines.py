@@ -30,7 +30,7 @@ from graph.planning.resources.alternatives import that_fit
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import ResourceOption
-from graph.planning.resources.parameters import find_model
+from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.reading import read_question
 from graph.reading.scope import wanted
 from graph.usecases.plan_resources import (
@@ -108,22 +108,37 @@ def tell_machine(ask: Ask) -> Document | None:
     told = write_document(mine_line(question), *choice)
     if len(clusters) < 2:
         return told
+    return told_beside(ask, plan, plan.model, clusters, choice, needs)
+
+
+def told_beside(
+    ask: Ask,
+    plan: ResourcePlan,
+    model: SizedModel,
+    clusters: Sequence[Cluster],
+    choice: Sequence[str | Choices],
+    needs: str,
+) -> Document:
+    """The choice among several machines, with what sets their software apart, hours, each in a line, and the table.
+
+    needs: the words that name what has to run there.
+    """
     best = {one.cluster.id: one for one in reversed(plan.options) if one.cluster and one.fit.verdict == "fits"}
     nodes = {
         c.title: c.node_type(best[c.id].fit.device.node_type) if c.id in best else c.node_types[0] for c in clusters
     }
+    question, named = plan.question, [c.id for c in clusters]
     told_before = ask.resources is not None and set(named) <= set(ask.resources.machines)
+    told_before = told_before and len(ask.utterance.machines()) < 2  # named anew, they are set against each other
     stacks = [] if told_before else stack_lines(nodes, needs)
     lines = [profile_line(c, nodes[c.title]) for c in clusters]
     pairs = [(c, nodes[c.title]) for c in clusters]
-    lines += [change_line(pairs, c) for c in clusters if str(choice[0]).startswith(f"**{c.title}**")]
-    taken = next((c.title for c in clusters if str(choice[0]).startswith(f"**{c.title}**")), "")
-    verdict = spoken(ask.text, "take", what=taken) if taken else ""
+    taken = next((c for c in clusters if str(choice[0]).startswith(f"**{c.title}**")), None)
+    lines += [change_line(pairs, taken)] if taken else []
+    verdict = spoken(ask.text, "take", what=taken.title) if taken else ""
     told = write_document(verdict, mine_line(question), choice[0], *stacks, *choice[1:])
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
-    spent = (
-        [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], plan.model)]
-    )
+    spent = [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], model)]
     held = {one.fit.device.node_type for one in plan.options if one.fit.verdict == "fits"}
     return told + write_document(*filter(None, spent), *lines) + compare_machines(clusters, held or None)
 

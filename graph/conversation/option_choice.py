@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from knowledge.cluster import Cluster
+from knowledge.cluster import Cluster, Queue
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import Alternative, JobRequest, Question
+
+if TYPE_CHECKING:  # the planner is loaded with its first question
+    from graph.planning.resources.options import ResourceOption
 
 AGREED = (
     r"(?:y|yes|yep|yeah|yup|ok|okay|sure|please|do (?:it|that|so)|go ahead|go for it|fine|of course|ja|bitte|oui|si|sí)"
@@ -131,13 +135,10 @@ def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[
     the order names none of them and the machine's usual nodes are others; with the reason. Empty else."""
     from knowledge.catalogue import catalogue
 
-    earlier = not (asked and asked.queue) and bool(request.queue or request.node_type)  # the sum's own is later said
-    named = earlier or bool(request.constraint or request.cpu_only)
     cluster = catalogue().find(request.machine or "")
-    if asked is None or named or cluster is None or cluster.id not in asked.machines or asked.task == "serve":
+    if asked is None or cluster is None or cluster.id not in asked.machines or names_its_nodes(request, asked):
         return {}, ""
     from graph.answering.resource_words import memory_words, place_words, way_words
-    from graph.planning.charging import is_whole
     from graph.usecases.plan_resources import plan_resources
 
     size = bool(request.nodes or request.gpus_per_node or request.total_gpus)
@@ -148,16 +149,34 @@ def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[
     best = next((one for one in options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
     if best is None or best.chain is None:
         return {}, ""
-    usual = best.fit.device.node_type in cluster.default_queue.node_types[:1]
-    change: dict[str, str | int] = {} if usual else {"node_type": best.fit.device.node_type}
-    queue = cluster.queue(asked.queue) if asked.queue else None
-    if not usual or queue:
-        change["queue"] = queue.id if queue and best.fit.device.node_type in queue.node_types else best.chain.queue.id
-    layout, device = best.fit.layout, best.fit.device
-    if not size and asked.gpus and layout.gpus < device.each and not is_whole(best.chain.queue, cluster):
-        change |= {"nodes": 1, "gpus_per_node": layout.gpus}  # so many were asked about, and no whole node
+    change = nodes_of_option(best, best.chain.queue, cluster, asked, counts=not size)
     why = f"{asked.model}, {way_words(best.fit)} on {place_words(best)}: {memory_words(best.fit)}, as reckoned before"
     return change, why
+
+
+def names_its_nodes(request: JobRequest, asked: ResourceQuestion) -> bool:
+    """Whether an order settles its own nodes, or none were reckoned; a queue of the sum was said later than its own."""
+    earlier = not asked.queue and bool(request.queue or request.node_type)
+    return earlier or bool(request.constraint or request.cpu_only) or asked.task == "serve"
+
+
+def nodes_of_option(
+    best: ResourceOption, usual: Queue, cluster: Cluster, asked: ResourceQuestion, *, counts: bool
+) -> dict[str, str | int]:
+    """The fields of a request for the nodes of a way. usual: the queue that takes them; counts: with the part of a node
+    that was asked about."""
+    from graph.planning.charging import is_whole
+
+    kind, change = best.fit.device.node_type, dict[str, str | int]()
+    if kind not in cluster.default_queue.node_types[:1]:
+        change["node_type"] = kind
+    queue = cluster.queue(asked.queue) if asked.queue else None
+    if change or queue:
+        change["queue"] = queue.id if queue and kind in queue.node_types else usual.id
+    gpus = best.fit.layout.gpus
+    if counts and asked.gpus and gpus < best.fit.device.each and not is_whole(usual, cluster):
+        change |= {"nodes": 1, "gpus_per_node": gpus}
+    return change
 
 
 def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:

@@ -289,7 +289,7 @@ def sums_nothing(turn: TurnContext, said: ResourceQuestion, before: ResourceQues
     """Whether a question of another matter names only a machine, and nothing was said that a sum could be of."""
     main = turn.utterance.main
     given = any(getattr(one, name) for one in (said, before) for name in SUMMED)
-    open_to_it = given or said.aim in NO_MODEL or before.aim in NO_MODEL
+    open_to_it = given or said.aim in NO_MODEL or before.aim in NO_MODEL[:3]
     return not open_to_it and main.act == "ask" and bool(main.topic) and main.confidence >= OWN
 
 
