@@ -163,6 +163,10 @@ class ResourceQuestion:
             gone.add("also")
         if self.tokens and before.aim == "budget":  # what the work takes is asked, against that budget
             gone.add("aim")
+        if self.aim == "largest":  # which model is asked: none is given
+            gone |= {"model", *WORK}
+        if (model or self.tokens) and before.aim == "largest":  # one is named, against what there is room for
+            gone.add("aim")
         kept = {name: value for name, value in before.said().items() if name not in gone}
         mine = self.mine or (before.mine and not self.machines)
 

@@ -147,7 +147,7 @@ SCHEMAS: dict[str, Any] = {
         denied=list[Word],
     ),
     "graph/answering/resource_languages.yaml": dict[
-        Word, table("PlanVerdicts", fits=Word, tight=Word, no=Word, refused=Word)
+        Word, table("PlanVerdicts", fits=Word, tight=Word, no=Word, refused=Word, hours=Word, take=Word)
     ],
     "graph/planning/resources/quantities.yaml": dict[str, list[Pattern]],
     "graph/planning/resources/saves_said.yaml": dict[str, list[Word]],

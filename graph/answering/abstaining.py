@@ -3,12 +3,15 @@ and a next step. A wrong answer costs more than none, so none is the rule where 
 
 from __future__ import annotations
 
+import re
+
 from graph.answering.ask import Ask
 from graph.answering.gate import WEIGHTS, ThreadHeld, gate_features
 from graph.answering.logistic import chance
 from graph.reading.coverage import content_words, described, held_in, is_value, left_over, values_left
 from graph.reading.reader import acts
 from graph.reading.utterance import Clause, Utterance
+from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 
 # From this probability on that it is about what it was read as (gate.py) a question is answered; a verdict turns round
@@ -24,6 +27,7 @@ NAMES = frozenset(("Queue", "Framework", "Method", "Option", "Variable", "Machin
 # What tells of places, limits and commands is the same for every amount.
 OF_PLACES = ("site.", "job.", "machine.")
 # Asked by people who tell their story first.
+COMPARING = ("machine.which", "machine.compare")
 BEGINNINGS = ("next", "site.start")
 # Under these a word of the script in hand is what is asked about.
 OF_SCRIPT = ("script.line", "script.explain", "option")
@@ -36,7 +40,7 @@ AHEAD, AT_LEAST = 4, 0.45
 NO_ANSWER = "so I do not guess"
 READ_AS = "I read that as a question about {}, but I cannot place *{}* in it, " + NO_ANSWER + "."
 NOT_READ = "I have no answer to *{}* that I can stand behind, " + NO_ANSWER + "."
-NOT_PLANNED = "I cannot place *{}* in that; to the rest:"
+NOT_PLANNED = "I cannot place *{}* in that; the answer is to the rest."
 NOT_COUNTED = (
     "**What *{}* counts I cannot place, so it is not in the sum**: say it by its unit (epochs, nodes, GPUs, tokens, "
     "hours, a batch) and I reckon with it. Without it:"
@@ -61,6 +65,8 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     if clause.topic.startswith(OF_PLACES):
         amounts = values_left(ask.utterance, clause, told)
         left = tuple(one for one in left if one not in amounts)
+    if clause.topic in COMPARING and clause.confidence >= POSSIBLE and compared(ask, told):
+        return True  # what the machines are for changes nothing of what sets them apart
     if clause.topic in BEGINNINGS and clause.confidence >= CERTAIN:
         return True  # what is told before it is how it came to that
     if ask.script and clause.topic.startswith(OF_SCRIPT):
@@ -86,6 +92,12 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
         return sure >= (SURE if tells_places else PLAIN)
     held = (not left or tells_places) and clause.confidence >= POSSIBLE
     return held or sure >= (VERDICT_SURE if (clause.topic or clause.act) in VERDICTS else SURE)
+
+
+def compared(ask: Ask, told: str) -> bool:
+    """Whether an answer holds every one of the several machines that were named."""
+    titles = [one.title for name in ask.utterance.machines() if (one := catalogue().find(name))]
+    return len(titles) > 1 and all(one in told for one in titles)
 
 
 def is_decided(clause: Clause) -> bool:
@@ -114,19 +126,36 @@ def is_sized(utterance: Utterance) -> bool:
     return bool(asked.aim and asked.model) and not unread(utterance)
 
 
+# Where one sentence ends, and what one that asks ends with.
+SENTENCE, MARKS = re.compile(r"(?<=[.!?\uff1f\u3002])\s+"), ("?", "\uff1f")
+
+
+def not_counted(utterance: Utterance, told: str) -> str:
+    """The numbers of a plan's question of which no sum was made, in a sentence; empty: none."""
+    from graph.planning.resources.reading import loose_numbers
+
+    loose = [one for one in loose_numbers(utterance) if not all(part in told for part in one.split())]
+    return NOT_COUNTED.format("*, *".join(loose[:MOST_NAMED])) if loose else ""
+
+
 def not_planned(utterance: Utterance, clause: Clause, told: str) -> str:
-    """The words of a plan's question that neither its reader nor its answer uses, in a sentence; empty: none."""
-    from graph.planning.resources.reading import loose_numbers, residue
+    """The words of a plan's question that neither its reader nor its answer uses, in a sentence; empty: none. What is
+    only told beside the question is not asked; in another language than English its small words are not known."""
+    from graph.planning.resources.reading import residue
+    from graph.waiting.languages import language_of
+
+    if language_of(utterance.text):
+        return ""
 
     rest = residue(utterance)
-    loose = [one for one in loose_numbers(utterance) if not all(part in told for part in one.split())]
+    asked = [part for part in SENTENCE.split(utterance.text) if part.rstrip().endswith(MARKS)]
     left = [
         one
         for one in left_over(utterance, clause, clause.label, told)
-        if one in rest and not held_in(one, described("ask/method.memory"))
-    ]
-    if loose:
-        return NOT_COUNTED.format("*, *".join(loose[:MOST_NAMED]))
+        if one in rest and not held_in(one, described("ask/method.memory")) and (
+            not asked or any(one in part for part in asked)
+        )
+    ]  # fmt: skip
     return NOT_PLANNED.format(", ".join(left[:MOST_NAMED])) if left else ""
 
 

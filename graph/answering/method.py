@@ -42,6 +42,11 @@ SAVED = (
 YOUNG = "https://doi.org/10.1145/361147.361115"
 FP8 = re.compile(r"H100|H200|GH200|B200|GB200|MI300|MI325|L40S", re.I)
 NO_BF16 = re.compile(r"V100|P100|T4|K80|2080", re.I)
+# What bf16 is set against.
+FP16, OTHERS = (
+    re.compile(r"(?i)\b(?:fp|float)16\b"),
+    re.compile(r"(?i)\b(?:fp|float)(?:16|32)\b|\btf32\b|\b(?:full|single)[- ]precision"),
+)
 GPU_NAME = re.compile(r"\b(?:[vahpbl]\d{2,3}s?|gh200|gb200|mi\d{3}x?|t4|max 1550|pvc)\b", re.I)
 # A framework as people name it: what it is for, and whether we would take it.
 FRAMEWORKS: dict[str, str] = {
@@ -165,7 +170,9 @@ def choose_precision(ask: Ask) -> Document | None:
     where, old = " and ".join(models), [m for m in models if NO_BF16.search(m)]
     page = cite([kind.source or "" for kind in ask.machine.node_types][:1], ask.machine.as_of) if ask.machine else None
     if re.search(r"\bfp8\b|\bfloat8\b", ask.text, re.I):
-        return write_document(about_fp8(models, where), page)
+        from graph.answering.resource_languages import spoken
+
+        return write_document(spoken(ask.text, "take", what="bf16"), about_fp8(models, where), page)
     if re.search(r"\btf32\b", ask.text, re.I):
         can = "No" if old or any("MI" in m for m in models) else "Yes"
         return write_document(
@@ -181,9 +188,13 @@ def choose_precision(ask: Ask) -> Document | None:
             page,
         )
     old_ones = f" Not on {', '.join(old)}: fp16 with a gradient scaler there." if old else ""
+    from graph.answering.resource_languages import spoken
+
     return write_document(
-        f"Yes, bf16 is native on {', '.join(m for m in models if m not in old)}. It has the range of fp32, so no loss "
-        f"scaling is needed; the optimizer keeps its weights in fp32.{old_ones}",
+        spoken(ask.text, "take", what="bf16"),
+        f"{'**bf16**: it' if OTHERS.search(ask.text) else 'Yes, bf16'} is native on "
+        f"{', '.join(m for m in models if m not in old)}{', as fast as fp16' if FP16.search(ask.text) else ''}. It has "
+        f"the range of fp32, so no loss scaling is needed; the optimizer keeps its weights in fp32.{old_ones}",
         "In the program: `torch.autocast('cuda', dtype=torch.bfloat16)`, or its option (`--bf16`, "
         "`precision=bf16-mixed`).",
         page,
@@ -201,13 +212,13 @@ def gpu_models(ask: Ask) -> list[str]:
 
 def about_fp8(models: Sequence[str], where: str) -> str:
     if not any(FP8.search(model) for model in models):
-        return f"No: {where} has no fp8 arithmetic. bf16 is the right choice there."
+        return f"No: {where} has no fp8 arithmetic. **bf16** is the right choice there."
     can = [model for model in models if FP8.search(model)]
     others = f" ({', '.join(one for one in models if one not in can)} not)" if len(can) < len(models) else ""
     return (
-        f"{' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products only, needs "
-        "Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be watched. "
-        "Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
+        f"**bf16 first.** {' and '.join(can)} can{others}, but start with bf16. fp8 speeds up large matrix products "
+        "only, needs Transformer Engine or torchao in the program (an option alone does nothing), and the loss must be "
+        "watched. Worth a try for models of some billions once bf16 runs well; compare a few hundred steps of both."
     )
 
 
@@ -253,8 +264,10 @@ def tell_runs(ask: Ask) -> Document | None:
     """Which build of a framework or package the machine's GPUs want, what is known of it there, how it gets there."""
     machine = ask.machine
     build = next((one for one in framework_builds() if re.search(rf"\b(?:{one.names})\b", ask.text, re.I)), None)
-    if machine is None or build is None:
+    if machine is None:
         return None
+    if build is None:
+        return tell_stack(machine) if OWN_STACK.search(ask.text) else None
     title, vendor = build.title, machine.node_types[0].gpus.vendor
     arm = any("grace" in (kind.cpu.model or "").lower() for kind in machine.node_types)
     site = site_of(machine.id)
@@ -267,6 +280,57 @@ def tell_runs(ask: Ask) -> Document | None:
         f"**Containers:** {site.software.containers}" if site and site.software.containers else "",
         "" if own else f"Whether somebody tried {title} there is not in what I know.",
         cite(site.software.sources[:2], site.as_of) if site else None,
+    )
+
+
+# An environment or code of one's own, by what it is made of.
+OWN_STACK = re.compile(
+    r"(?i)\b(?:conda|mamba|venv|virtualenv|wheels?|containers?|docker|images?|sif|kernels?|extensions?|compiled|binar\w+"
+    r"|aarch64|arm(?:64)?|x86(?:_64)?|stack|environment|rocm|hip|sycl|oneapi)\b"
+)
+BY_VENDOR = {
+    "nvidia": "CUDA code and CUDA wheels run, own kernels built for {arch}",
+    "amd": "ROCm, no CUDA: PyTorch by its ROCm build, own CUDA kernels through HIP, CUDA-only wheels not at all",
+    "intel": "oneAPI/SYCL, no CUDA: PyTorch by its XPU build (the device is `xpu`), own CUDA kernels rewritten",
+}
+
+
+# Processors by name, and what asks whether something that there is already runs.
+PROCESSORS = re.compile(r"(?i)\b(?:arm(?:64)?|aarch64|x86(?:[_-]64)?|grace)\b")
+
+
+def tell_move(ask: Ask) -> Document | None:
+    """Whether an environment or a container runs on the machine, where processors are named or it comes from a machine
+    that has others; None else."""
+    from graph.answering.machine_compare import is_arm
+    from knowledge.catalogue import catalogue
+
+    named = [one for name in ask.utterance.machines() if (one := catalogue().find(name))]
+    differ = len({is_arm(one.node_types[0]) for one in named}) > 1
+    return tell_stack(ask.machine) if ask.machine and (differ or PROCESSORS.search(ask.text)) else None
+
+
+def tell_stack(machine: Cluster) -> Document:
+    """What an environment, a container or compiled code has to be built for on a machine, and how to find out."""
+    kind, site = machine.node_type(machine.default_queue.node_types[0]), site_of(machine.id)
+    from graph.answering.machine_compare import is_arm
+
+    arm = is_arm(kind)
+    vendor = BY_VENDOR[kind.gpus.vendor].format(arch=kind.gpus.arch or "its architecture")
+    taken = (
+        "**Not as it is: its processors are Arm (aarch64)**, so an x86 conda environment or container cannot be copied "
+        "there and is made anew. Pure Python comes along; what has a wheel for aarch64 is taken from it, and all else "
+        "is compiled there."
+        if arm
+        else "**Its processors are x86**: the usual wheels, conda packages and containers run as far as the CPU goes."
+    )
+    test = "`pip download --no-deps --only-binary=:all: --platform manylinux2014_aarch64 PACKAGE` tells which have one."
+    return write_document(
+        f"{taken} {test if arm else ''}".strip(),
+        f"**GPUs: {machine.title} has {VENDORS[kind.gpus.vendor]}'s {kind.gpus.model}**: {vendor}.",
+        f"**An environment there:** {site.software.own_env}" if site and site.software.own_env else "",
+        f"**Containers:** {site.software.containers}" if site and site.software.containers else "",
+        cite([*(site.software.sources[:2] if site else ()), kind.source or ""], machine.as_of),
     )
 
 

@@ -11,7 +11,7 @@ from graph.answering.ask import Ask
 from graph.answering.measured import tell_measured
 from graph.answering.planned import WHICH_MACHINE
 from graph.answering.resource_extremes import tell_hybrid, tell_largest, tell_network, tell_ways, unknown_gpu
-from graph.answering.resource_machines import tell_machine
+from graph.answering.resource_machines import tell_comparison, tell_machine, tell_of_compared
 from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_speeds import tell_card, tell_recompute, tell_speed
 from graph.answering.resource_sums import tell_rate, tell_sums
@@ -40,7 +40,7 @@ from graph.planning.queues import plural
 from graph.planning.resources.memory import SOURCES, adapter_parameters
 from graph.planning.resources.options import SPREADS, ResourceOption, base_layout, known_devices
 from graph.planning.resources.parameters import SizedModel, find_model
-from graph.planning.resources.reading import KINDS, find_aim, places_of, words_of
+from graph.planning.resources.reading import KINDS, find_aim, places_of, read_question, words_of
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
 from graph.planning.resources.search import ease
 from graph.usecases.plan_resources import batch_line, from_here, plan_resources, premise_lines
@@ -62,6 +62,10 @@ ONE_EPOCH = (
 )
 OF_LENGTH = "**Each sample is taken for {:,} tokens**: say how long yours are (*500 tokens each*)."
 Answer = Callable[[Ask, ResourceQuestion], Document | None]
+BOTH_SPLITS = (
+    "**Tensor parallel first, as wide as a node at most; pipeline parallel only across nodes, and only where it still "
+    "does not fit or FSDP waits for the network.**"
+)
 ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
 
 
@@ -85,7 +89,8 @@ def tell_aim(ask: Ask, question: ResourceQuestion) -> Document | None:
     if rate := tell_rate(question):
         alone = "learning_rate" in words_of(ask.utterance)
         return rate if alone else rate + (work_or_fit(ask, question) or write_document())
-    if question.aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
+    aim = read_question(ask.utterance).aim  # of several places in this message, whatever was asked before
+    if aim in (None, "fit", *KINDS) and (told := tell_places(question, places_of(ask.utterance))):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
         return with_unused(ask, question, told, "parts")
@@ -96,10 +101,15 @@ def tell_aim(ask: Ask, question: ResourceQuestion) -> Document | None:
     if question.or_gpus and len(question.machines) == 1 and (told := tell_machine(ask)):
         return told
     machines = ask.utterance.machines()
+    if question.aim == "memory" and len(question.machines) > 1 and not machines and (told := tell_of_compared(ask)):
+        return told
     if len(machines) > 1 or (WHICH_MACHINE.search(ask.text) and not machines):
         work = question.aim in ("hours", "cost") and (question.model or question.flops)
         if not work and (told := tell_machine(ask)):
             return told
+    nothing = question.said().keys() <= {"aim", "machines", "mine", "gpus", "gpu"}
+    if nothing and machines and ask.resources and (told := tell_comparison(ask)):  # `and JUPITER?`, of those weighed
+        return told
     return work_or_fit(ask, question)
 
 
@@ -121,9 +131,12 @@ def tell_places(question: ResourceQuestion, places: tuple[ResourceQuestion, ...]
     best = [next(iter(plan.options), None) for plan in plans]
     if not plans or not all(best):
         return None
-    same = len({place_words(one) for one in best if one and one.cluster is None}) == 1 and not any(
-        p.nodes for p in places
+    there = {place_words(one) for one in best if one}
+    same = len(there) == 1 and (
+        len({way_words(one.fit) for one in best if one}) > 1 or not any(p.nodes for p in places)
     )
+    if inside := inside_a_node(places, best):
+        return write_document(inside, f"{option_line(best[0])}." if best[0] else "")
     told = [(one, way_words(one.fit) if same else place_told(place, one))
             for place, one in zip(places, best, strict=True) if one]  # fmt: skip
     held = [(one, words) for one, words in told if one.fit.verdict == "fits" and one.accepted]
@@ -144,6 +157,20 @@ def tell_places(question: ResourceQuestion, places: tuple[ResourceQuestion, ...]
         "A node is taken for one of 8 GPUs; say how many yours has." if nodes else "",
         from_here(plans[0].question, plans[0].model) if not held and plans[0].model else "",
         cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def inside_a_node(places: tuple[ResourceQuestion, ...], best: list[ResourceOption | None]) -> str:
+    """Which of two spreads of the same number of GPUs, inside a node or over several; empty where that is not asked."""
+    totals = {(one.nodes or 0) * (one.gpus or 0) for one in places}
+    on_machine = best[0] is not None and best[0].cluster is not None
+    if len(totals) > 1 or not all(totals) or len({one.nodes for one in places}) < 2 or not on_machine:
+        return ""
+    least = min(one.nodes or 1 for one in places)
+    return (
+        f"**The {totals.pop()} GPUs on {plural(least, 'node')}**: they hold the same either way, and inside a node "
+        "gradients and weights go over its own links and not over the network; GPUs that lie apart only start sooner "
+        "where no whole node is free."
     )
 
 
@@ -214,14 +241,23 @@ def choose_way(ask: Ask) -> Document | None:
     not that."""
     question = replace(question_of(ask), strategy=None, aim=None)
     model, aim = find_model(question.model) if question.model else None, find_aim(ask.utterance.text)
-    named = {str(one.value) for one in ask.utterance.of_kind("Method")} & SPREADS.keys()
-    if model is None or model.unsure or not named <= {"ddp", "fsdp"} or (aim and aim[0] == "why_not"):
+    methods = {str(one.value) for one in ask.utterance.of_kind("Method")}
+    if {"tp", "pp"} <= methods and (split := tell_split(ask)):
+        return write_document(BOTH_SPLITS) + split
+    named = methods & SPREADS.keys()
+    several = len(named) > 1 and not named <= {"ddp", "fsdp"}
+    open_to_it = named <= {"ddp", "fsdp"} or several
+    if model is None or model.unsure or not open_to_it or (aim and aim[0] == "why_not"):
         return tell_why_not(ask)
     best = next((one for one in plan_resources(question).options if one.fit.verdict == "fits"), None)
     if best is None:
         return tell_why_not(ask)
     layout, device = best.fit.layout, best.fit.device
     layout = replace(layout, gpus=max(layout.gpus, 2), settled=False)
+    if several:  # `ZeRO-2 or ZeRO-3?`: each on the GPUs that were reckoned with
+        there = (best.cluster.id,) if best.cluster else ()
+        on_these = replace(question, machines=there, gpu=device.facts.model, nodes=None, gpus=layout.gpus, each=None)
+        return tell_ways(ask, on_these) or tell_why_not(ask)
     ddp, fsdp = (ease(model, replace(layout, spread=SPREADS[way]), device) for way in ("ddp", "fsdp"))
     told = "; ".join(f"{way_words(one)} {VERDICTS[one.verdict]} ({memory_words(one)})" for one in (ddp, fsdp))
     take = "FSDP (or ZeRO-3)" if layout.tensor * layout.pipeline == 1 else way_words(best.fit)
@@ -402,7 +438,9 @@ def tell_interval(ask: Ask, question: ResourceQuestion) -> Document | None:
 def tell_choice(ask: Ask, question: ResourceQuestion) -> Document | None:
     """Which machine; None for a way on the one that is spoken of."""
     priced = question.model is None and question.hours and len(question.machines) == 1
-    return None if priced else tell_machine(ask)  # without a model: the prices of that many GPU hours
+    # One that was named and is not known: what was told of its cards is weighed, and no other machine in its place.
+    unknown = question.machines and not any(map(catalogue().find, question.machines))
+    return None if priced or unknown else tell_machine(ask)  # without a model: the prices of that many GPU hours
 
 
 # What has an answer of its own.

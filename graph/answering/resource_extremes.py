@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 
 from graph.answering.ask import Ask
-from graph.answering.resource_words import VERDICTS, WAYS, memory_words, way_words
+from graph.answering.resource_languages import spoken
+from graph.answering.resource_words import VERDICTS, WAYS, count_words, memory_words, way_words
 from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
@@ -18,6 +19,7 @@ from graph.planning.resources.parameters import SizedModel, find_model, scale_mo
 from graph.planning.resources.reading import unread, words_of
 from graph.planning.resources.search import Fit, ease
 from graph.planning.resources.serving import fewest_gpus_to_serve
+from graph.planning.resources.speed import published_share
 from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table, unknown_gpus
@@ -53,7 +55,7 @@ USED: dict[str, frozenset[str]] = {
     "hours": WAY | BUDGET | _fields("tokens samples epochs steps speed runs"),
     "fit": WAY | BUDGET | _fields("measured_gb speed tokens samples epochs steps"),
     "choice": WAY | _fields("tokens samples epochs steps"),
-    "largest": WAY,
+    "largest": WAY | BUDGET,
     "serve": PLACE | _fields("sequence precision or_precisions users strategy tensor"),
 }
 ALONE = {
@@ -112,12 +114,31 @@ def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
     verdicts = {way: ease(model, replace(base_layout(question, model), spread=SPREADS[way], gpus=gpus), device).verdict
                 for way in dict.fromkeys(("ddp", *asked))} if named else {}  # fmt: skip
     first = next((WAYS[SPREADS[way]] for way, verdict in verdicts.items() if verdict == "fits"), "")
+    adapters = question.task in ("lora", "qlora")
     sends = "Sharding the weights (FSDP, ZeRO-3) saves memory and is not faster by itself: it sends half as much again."
+    if adapters:
+        sends = (
+            "With adapters only their gradients are sent, so DDP costs next to nothing; FSDP gathers the whole base."
+        )
+    of_each = (
+        f", {'QLoRA' if question.task == 'qlora' else 'LoRA'}" if adapters else f", {each:g} bytes a parameter in all"
+    )
+    alike = {"zero3", "fsdp"} <= set(asked) and first == WAYS["zero3"]
+    if alike:
+        first = WAYS["fsdp"]
+        sends = (
+            "FSDP and ZeRO-3 hold and send the same: FSDP is PyTorch's own and needs no package; ZeRO-3 where the code "
+            "is DeepSpeed's already, or parts must go to CPU memory."
+        )
+    simplest = "of these it is the simplest that fits, and sends the least"
     return write_document(
-        f"**Take {first}**: of these it is the simplest that fits, and sends the least. {sends}" if first else "",
-        f"**{model.name} on {card}**, {each:g} bytes a parameter in all: {'; '.join(ways_told)}.",
-        "Activations come on top: they are the same whichever way the states are spread. The first that fits is the "
-        "simplest and sends the least.",
+        spoken(ask.text, "take", what=first) if first else "",
+        f"**Take {first}**: {'both fit' if alike else simplest}. {sends}" if first else "",
+        f"**{model.name} on {card}**{of_each}: {'; '.join(ways_told)}.",
+        ""
+        if adapters
+        else "Activations come on top: they are the same whichever way the states are spread. The first "
+        "that fits is the simplest and sends the least.",
         cite(SOURCES, gpu_table().as_of),
     )
 
@@ -161,7 +182,8 @@ def tell_hybrid(ask: Ask, question: ResourceQuestion) -> Document | None:
 def _way_line(model: SizedModel, question: ResourceQuestion, way: str, gpus: int, device: Device | None) -> str:
     """`ZeRO-1: 31.4 GB of states on each`, and its verdict on a device that is named."""
     layout = replace(base_layout(question, model), spread=SPREADS[way], gpus=gpus)
-    told = f"{WAYS[layout.spread]} {states_gib(model.parameters, layout) * 2**30 / 1e9:,.1f} GB of states on each"
+    states = f" {states_gib(model.parameters, layout) * 2**30 / 1e9:,.1f} GB of states on each"
+    told = WAYS[layout.spread] + (states if layout.method == "full" else "")
     if device is None:
         return told
     fit = ease(model, layout, device)
@@ -196,9 +218,31 @@ def tell_largest(ask: Ask, question: ResourceQuestion) -> Document | None:
     """The largest model that the GPUs which are named surely hold; None where none are."""
     if question.aim != "largest" or not (question.machines or question.gpu or question.gpu_gb):
         return None
-    lines = [_largest(question, device, cluster) for device, cluster in known_devices(question)]
+    lines = [_by_time(question, device, cluster) for device, cluster in known_devices(question)[:1]]
+    lines += [_largest(question, device, cluster) for device, cluster in known_devices(question)]
     closing = "Sizes are tried in the steps that models are made in, in the shape of the nearest usual model."
     return write_document(*dict.fromkeys(lines), closing, cite(SOURCES, gpu_table().as_of))
+
+
+# Tokens a parameter of a training that spends its arithmetic best, and the page that found it.
+TOKENS_EACH, CHINCHILLA = 20, "https://arxiv.org/abs/2203.15556"
+
+
+def _by_time(question: ResourceQuestion, device: Device, cluster: Cluster | None) -> str:
+    """How large a model the time or the budget that was said trains, at twenty tokens a parameter; empty without."""
+    gpus = wanted_gpus(question, device) or (device.each if cluster else 1)
+    hours = question.gpu_hours or (question.node_hours or 0.0) * device.each or (question.hours or 0.0) * gpus
+    if not hours or question.task in ("lora", "qlora", "serve"):
+        return ""
+    share = published_share(scale_model(GENERAL_SIZE), device)
+    sizes = [(hours * 3600 * device.facts.tflops * 1e12 * part / (6 * TOKENS_EACH)) ** 0.5
+             for part in (share.low, share.usual, share.best)]  # fmt: skip
+    low, usual, best = (f"{one / 1e9:.2g}" for one in sizes)
+    return (
+        f"**By arithmetic about {usual}B ({low} to {best})**: {hours:,.0f} {device.kind} hours of {device.name} train "
+        f"so many parameters on {TOKENS_EACH} tokens each ({count_words(TOKENS_EACH * sizes[1])} tokens, the optimum "
+        f"of [Chinchilla]({CHINCHILLA})). By memory alone:"
+    )
 
 
 def _largest(question: ResourceQuestion, device: Device, cluster: Cluster | None) -> str:

@@ -11,6 +11,12 @@ from knowledge.data_file import read_data
 PATH = Path(__file__).parent / "resource_languages.yaml"
 
 
+def spoken(words: str, key: str, **values: str) -> str:
+    """A row of the table, filled in, in the language of the words: `Recomendación: bf16.`; empty for English."""
+    told: dict[str, str] | None = read_data(PATH).get(language_of(words))
+    return told[key].format(**values) if told else ""
+
+
 def verdict_line(words: str, plan: ResourcePlan) -> str:
     """`Llama-3-8B passt auf 4 x A100 64 GB (Leonardo).`; empty for English, or where nothing was weighed."""
     told: dict[str, str] | None = read_data(PATH).get(language_of(words))

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from graph.answering.ask import Ask
-from graph.answering.machine_compare import compare_machines, stack_lines
+from graph.answering.machine_compare import (
+    change_line,
+    compare_machines,
+    kind_of_gpu,
+    profile_line,
+    runs_as_is,
+    stack_lines,
+    tell_aspect,
+    tell_side_by_side,
+)
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import prices_of
+from graph.answering.resource_languages import spoken
 from graph.answering.resource_words import hours_words, option_line, place_words, round_words
 from graph.answering.resources import EVERY, hours_of, question_of
 from graph.answering.situation import write_document
@@ -19,9 +30,18 @@ from graph.planning.resources.alternatives import that_fit
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.limits import holds, longest_hours
 from graph.planning.resources.options import ResourceOption
+from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.reading import read_question
 from graph.reading.scope import wanted
-from graph.usecases.plan_resources import TAKING, ResourcePlan, fewest_line, mine_line, offered, plan_resources
+from graph.usecases.plan_resources import (
+    TAKING,
+    ResourcePlan,
+    fewest_line,
+    mine_line,
+    offered,
+    plan_resources,
+    unknown_machines,
+)
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.document import Choices, Document
@@ -47,9 +67,10 @@ def tell_machine(ask: Ask) -> Document | None:
     """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
     side by side."""
     question = question_of(ask)
-    if question.task == "serve" and len(question.machines) > 1 and question.model:
+    several = len(question.machines) > 1 or question.or_gpus
+    if question.task == "serve" and several and question.model:
         return plan_resources(question).document
-    anywhere = ask.machine is None or WHICH_MACHINE.search(ask.text)
+    anywhere = WHICH_MACHINE.search(ask.text) or (ask.machine is None and not ask.own_machines)
     if anywhere and (told := tell_machines_with(read_question(ask.utterance), ask.text)):
         return told
     named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
@@ -57,35 +78,69 @@ def tell_machine(ask: Ask) -> Document | None:
     kinds = len(named) == 1 and (of_kinds or bool(question.or_gpus))
     if len(named) == 1 and ask.utterance.machines() and not kinds:
         plan = plan_resources(question)
-        return plan.document if plan.model else None
+        known = [catalogue().clusters[name] for name in named if unknown_machines(question)]
+        beside = (profile_line(one, kind_of_gpu(one, question.gpu)) for one in known)
+        return plan.document + write_document(*beside) if plan.model else None
     if len(named) < 2 and not kinds:
         named = () if EVERY.search(ask.text) else ask.own_machines
         question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
-    plan = plan_resources(question)
     clusters = [catalogue().clusters[name] for name in named]
+    said = read_question(ask.utterance).said().keys() <= {"aim", "machines", "mine"}
+    if said and ask.resources and len(clusters) > 1 and (aspect := tell_aspect(clusters, ask.text)):
+        return aspect  # `which one has longer jobs?`, of those that were compared
+    plan = plan_resources(question)
     if plan.model is None or not plan.options:
         every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
-        return compare_machines(clusters or every) if clusters or every else None
+        if clusters:
+            return write_document(mine_line(question)) + tell_side_by_side(clusters, ask.utterance.text, question.gpu)
+        return compare_machines(every) if every else None
     if not any(option.cluster for option in plan.options):
         return plan.document
+    needs = wanted(ask.utterance.text) + (" bitsandbytes" if question.task == "qlora" else "")
+    ready = runs_as_is({c.id: c.node_types[0] for c in clusters}, needs)
     choice = _choice_of_machine(
-        plan, not named, fewest=FEWEST.search(ask.text) is not None, charged=not BY_NODE_HOURS.search(ask.text)
+        plan,
+        not named,
+        ready if len(ready) < len(clusters) else (),
+        fewest=FEWEST.search(ask.text) is not None,
+        charged=not BY_NODE_HOURS.search(ask.text),
     )
     told = write_document(mine_line(question), *choice)
     if len(clusters) < 2:
         return told
+    return told_beside(ask, plan, plan.model, clusters, choice, needs)
+
+
+def told_beside(
+    ask: Ask,
+    plan: ResourcePlan,
+    model: SizedModel,
+    clusters: Sequence[Cluster],
+    choice: Sequence[str | Choices],
+    needs: str,
+) -> Document:
+    """The choice among several machines, with what sets their software apart, hours, each in a line, and the table.
+
+    needs: the words that name what has to run there.
+    """
     best = {one.cluster.id: one for one in reversed(plan.options) if one.cluster and one.fit.verdict == "fits"}
     nodes = {
         c.title: c.node_type(best[c.id].fit.device.node_type) if c.id in best else c.node_types[0] for c in clusters
     }
+    question, named = plan.question, [c.id for c in clusters]
     told_before = ask.resources is not None and set(named) <= set(ask.resources.machines)
-    stacks = [] if told_before else stack_lines(nodes, wanted(ask.utterance.text))
-    told = write_document(mine_line(question), choice[0], *stacks, *choice[1:])
+    told_before = told_before and len(ask.utterance.machines()) < 2  # named anew, they are set against each other
+    stacks = [] if told_before else stack_lines(nodes, needs)
+    lines = [profile_line(c, nodes[c.title]) for c in clusters]
+    pairs = [(c, nodes[c.title]) for c in clusters]
+    taken = next((c for c in clusters if str(choice[0]).startswith(f"**{c.title}**")), None)
+    lines += [change_line(pairs, taken)] if taken else []
+    verdict = spoken(ask.text, "take", what=taken.title) if taken else ""
+    told = write_document(verdict, mine_line(question), choice[0], *stacks, *choice[1:])
     priced = any(isinstance(part, str) and part.startswith(BY_PRICE) for part in choice)
-    spent = (
-        [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], plan.model)]
-    )
-    return told + write_document(*filter(None, spent)) + compare_machines(clusters)
+    spent = [] if priced else [one for name in named if name in best for one in hours_of(question, best[name], model)]
+    held = {one.fit.device.node_type for one in plan.options if one.fit.verdict == "fits"}
+    return told + write_document(*filter(None, spent), *lines) + compare_machines(clusters, held or None)
 
 
 def tell_machines_with(said: ResourceQuestion, text: str = "") -> Document | None:
@@ -176,9 +231,12 @@ def _by_charge(plan: ResourcePlan, order: list[ResourceOption]) -> list[str]:
 
 
 def _choice_of_machine(
-    plan: ResourcePlan, every: bool, *, fewest: bool = False, charged: bool = True
+    plan: ResourcePlan, every: bool, ready: Sequence[str] = (), *, fewest: bool = False, charged: bool = True
 ) -> list[str | Choices]:
-    """The best way on each machine, those that surely hold it first, by what one site charges or else by node hours."""
+    """The best way on each machine, those that surely hold it first, by what one site charges or else by node hours.
+
+    ready: the machines on which what is named runs as it is, where others have it by another build.
+    """
     one = len({option.cluster.id for option in plan.options if option.cluster}) == 1
     first = {
         (option.cluster.id, option.fit.device.node_type if one else ""): option
@@ -188,10 +246,12 @@ def _choice_of_machine(
     order = sorted(first.values(), key=plan.options.index)
     if all(one.node_hours for one in order):  # what is shown is what they are ordered by
         order.sort(key=lambda one: (ORDER[one.fit.verdict], not one.accepted, _node_hours(one)))
+    if ready:
+        order.sort(key=lambda one: (ORDER[one.fit.verdict], not one.cluster or one.cluster.id not in ready))
     order = [_whole(plan, one) for one in order]
     priced = _by_charge(plan, order) if charged and not fewest and plan.question.aim != "fastest" else []
     best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
-    by = "node hours"
+    by = "software first, then node hours," if ready else "node hours"
     if fewest and best.fit.verdict == "fits":
         by, held = "nodes", [one for one in plan.options if one.fit.verdict == "fits" and one.accepted and one.cluster]
         held.sort(key=lambda one: (one.nodes, one.fit.layout.gpus))
@@ -208,6 +268,8 @@ def _choice_of_machine(
     rows = offered(plan.question, plan.model, shown) if plan.model else None
     access = "I compared all machines that I know: take the one where you have an account." if every else ""
     told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
+    if best.fit.verdict == "tight":
+        told = f"**{title}**, by {by}, and none of them surely holds it: {option_line(best)}."
     if priced:
         return [*priced, f"{option_line(best)}.", access, *((rows, TAKING) if rows else ())]
     if by == "speed of a GPU" and best.rate:
@@ -246,12 +308,33 @@ def _speed(option: ResourceOption) -> float:
     return option.rate.usual / option.fit.layout.gpus if option.rate else 0.0
 
 
+# Of each of the machines that were weighed before.
+OF_EACH = re.compile(
+    r"(?i)\b(?:each|both|either|them|those|beiden?|jeweils|jede[mnrs]?|chacun\w*|les deux|cada|ambos|ambas|entrambi)\b"
+)
+
+
+def tell_of_compared(ask: Ask) -> Document | None:
+    """One thing that is asked of each of the machines that were weighed: which has more of it, and each in a line."""
+    named = ask.resources.machines if ask.resources and not ask.utterance.machines() else ()
+    clusters = [one for name in named if (one := catalogue().find(name))]
+    if len(clusters) < 2 or len(clusters) > MOST_MACHINES or not OF_EACH.search(ask.text):
+        return None
+    return tell_aspect(clusters, ask.text)
+
+
 def tell_comparison(ask: Ask) -> Document | None:
     """Two or more machines side by side; None where fewer than two are named."""
-    named, before = question_of(ask).machines, ask.resources.machines if ask.resources else ()
-    names = named if len(named) > 1 else dict.fromkeys((*before, *named))  # `and Anvil, compared to that?`
+    question, before = question_of(ask), ask.resources.machines if ask.resources else ()
+    named = question.machines
+    names = tuple(named if len(named) > 1 else dict.fromkeys((*before, *named)))  # `and Anvil, compared to that?`
     clusters = [c for name in names if (c := catalogue().find(name))]
-    if len(clusters) < 2:
+    if question.model and find_model(question.model) and clusters and len(names) > 1:
+        return tell_machine(ask)
+    missing = mine_line(replace(question, machines=names)) if len(clusters) < len(names) else ""
+    if not clusters or len(names) < 2:
         return None
-    stacks = stack_lines({c.title: c.node_types[0] for c in clusters}, ask.utterance.text)
-    return write_document(*stacks) + compare_machines(clusters)
+    told_before = set(names) <= set(before) and len(clusters) > 1
+    if told_before and (aspect := tell_aspect(clusters, ask.text)):
+        return aspect
+    return write_document(missing) + tell_side_by_side(clusters, ask.utterance.text, question.gpu)

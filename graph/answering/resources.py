@@ -21,7 +21,7 @@ from graph.answering.resource_budgets import (
 from graph.answering.resource_extremes import (
     unused_line,
 )
-from graph.answering.resource_languages import verdict_line
+from graph.answering.resource_languages import spoken, verdict_line
 from graph.answering.resource_words import (
     count_words,
     hours_words,
@@ -53,7 +53,7 @@ from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.patterns import pattern
 from graph.planning.resources.reading import read_followup, read_question
 from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS, plan_saving
-from graph.planning.resources.search import Fit, best_split
+from graph.planning.resources.search import NODES, Fit, best_split
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import Range, flops_per_token, published_share
 from graph.usecases.plan_resources import (
@@ -298,7 +298,8 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
         if eased_task(question, plan_resources(question)):
             return planned(ask, question)
-        return with_unused(ask, question, tell_hours(question, model), "hours")
+        said_first = write_document(spoken_hours(ask, question, model))
+        return with_unused(ask, question, said_first + tell_hours(question, model), "hours")
     if saw_memory(question):
         return what_fits(question)
     told = planned(ask, question)
@@ -306,6 +307,17 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     if question.aim in OF_WORK and model and question.task != "serve" and not limited:
         return write_document(HOW_MUCH) + told
     return told
+
+
+def spoken_hours(ask: Ask, question: ResourceQuestion, model: SizedModel) -> str:
+    """The GPU hours in the language of the question; empty for English."""
+    total, (device, cluster) = amount(question, model), next(iter(known_devices(question)), (None, None))
+    if not total or device is None:
+        return ""
+    hours = round_words(hours_on(question, model, device, total).usual)
+    return spoken(
+        ask.text, "hours", hours=hours, gpu=device.facts.model, where=f" ({cluster.title})" if cluster else ""
+    )
 
 
 def saw_memory(question: ResourceQuestion) -> bool:
@@ -433,6 +445,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
         ),
         memory_line(question, model, best) if best and memory and fits else "",
         *lines,
+        *(holding_line(model, one) for one in list(least.values())[:2]),
         f"The sum: {count_words(total)} {unit} x {formula} = "
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
         cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
@@ -518,6 +531,12 @@ def _holding(
     return [pair for pair in found if pair not in no], f"**It does not fit in memory on {told}.**" if no else ""
 
 
+def holding_line(model: SizedModel, least: ResourceOption) -> str:
+    """What holds the model, beside hours for which no number of GPUs was said."""
+    alone = "" if least.fit.layout.gpus == 1 else f" One {least.fit.device.name} alone does not hold it."
+    return f"In memory: {option_line(replace(least, hours=None))}; {states_words(model, least.fit)}.{alone}"
+
+
 def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
     """Whether it fits there at all, beside the hours."""
     if best.fit.verdict != "fits" or not best.accepted:
@@ -585,6 +604,10 @@ def _hours_line(
         )
         told += f", **charged as about {round_words(charged[0])} {charged[1]}{ends}**"
     fewest = ", which surely hold it" if least else ""
+    if cluster and not wanted_gpus(question, device) and gpus < device.each:
+        limits = [longest_hours(q, 1) or 0.0 for q in cluster.queues if holds(q, device.node_type, 1, gpus)]
+        if hours.usual / gpus > max(limits, default=0.0):  # the GPUs of the same node before a chain of jobs
+            gpus, fewest = device.each, ""
     if more := sensible_nodes(question, device, cluster, hours, gpus):
         gpus, fewest = more * device.each, ""
     wall = hours.scaled(1 / gpus)
@@ -862,7 +885,9 @@ def tell_split(ask: Ask) -> Document | None:
     if model is None or not found or not (question.nodes or question.gpus):
         return None
     lines = [_split_words(model, device, cluster, question) for device, cluster in found[:2]]
+    verdict = lines[0].split("**")[1] if lines[0].startswith("**TP") else ""
     return write_document(
+        spoken(ask.text, "take", what=verdict) if verdict else "",
         *lines,
         "Tensor parallelism stays inside a node, on its fast links; pipeline stages are as few as make it fit; the "
         "rest is data parallel with the optimizer sharded (`--use-distributed-optimizer`). Try the neighbours and "
@@ -876,7 +901,13 @@ def _split_words(model: SizedModel, device: Device, cluster: Cluster, question: 
     layout = Layout(spread="zero1", gpus=gpus, sequence=question.sequence or 4096)
     fit = best_split(model, layout, device)
     if fit is None:
-        return f"{model.name} does not fit on {gpus} x {device.name} of {cluster.title} with any split I tried."
+        more = (n for n in NODES if n * device.each > gpus)
+        least = next((n for n in more if best_split(model, replace(layout, gpus=n * device.each), device)), None)
+        from_there = f" From {plural(least, 'node')} on a split does." if least else ""
+        return (
+            f"**{model.name} does not fit on {gpus} x {device.name} of {cluster.title}** with any split that I tried."
+            f"{from_there}"
+        )
     done = fit.layout
     batch = _batch_words(fit)
     nodes = device.nodes_for(gpus)

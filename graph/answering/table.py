@@ -13,6 +13,7 @@ from knowledge.document import Document
 from knowledge.general_facts import job_life
 
 MOST_MACHINES = 3
+OF_OWN_CODE = ("site.environment", "site.container")
 # A folder or a file, which a glossary has no entry for and the script may have a line of.
 OF_A_FILE = re.compile(r"(?<!\w)/\w+/\w|\w\.(?:py|sh|sif|json|yaml|out|log)\b")
 
@@ -96,6 +97,9 @@ def of_each_machine(topic: str, ask: Ask) -> Document | None:
     clusters = [one for name in names if (one := catalogue().find(name))][:MOST_MACHINES]
     from graph.answering.site_days import tell_site
 
+    meant = clusters or ([ask.machine] if ask.machine else [])
+    if topic in OF_OWN_CODE and meant and (stack := answerer("method.tell_move")(replace(ask, machine=meant[-1]))):
+        return stack
     if len(clusters) < 2:
         return tell_site(topic, ask.situation)
     told = [tell_site(topic, replace(ask.situation, cluster=one)) for one in clusters]

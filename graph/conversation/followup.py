@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from graph.conversation.turn import SURE, WANTING, TurnContext, view_of, with_words
@@ -35,6 +36,7 @@ HOW_TO = re.compile(
 # `9:0`, a whole of its own.
 PAIR = re.compile(r"\d:\d")
 MARKS = ("?", "\uff1f")
+OR = re.compile(r"(?i)^\W*(?:or|oder|ou|o|vs\.?|versus|还是|或)\W*$")
 # An order of a number alone, and amounts with their unit.
 BARE_ORDER = re.compile(
     r"(?i)\W*(?:(?:ok(?:ay)?|then|and|so|now|pls|please|hm+|fine|well|dann|also|alors|bon|entonces|allora)\W+)*"
@@ -89,12 +91,20 @@ def is_fragment(turn: TurnContext) -> bool:
         or answers_what_is_open(turn, asks, named)
     ):
         return False
+    if lets_choose(turn.utterance, named):
+        return False
     ordered = main.share(*WANTING) >= SURE and not words.endswith(MARKS)  # `ok and make it 4 nodes`
     if ordered or (not asks and turn.script is not None):
         return False
     left = residue(words, named)
     leaning = {word for word in left if word in LEANING}
     return left == leaning and (not leaning or GOES_ON.match(words) is not None or main.confidence < OWN)
+
+
+def lets_choose(utterance: Utterance, named: Sequence[Mention]) -> bool:
+    """`Then ddp or fsdp?`: one of two of a kind is asked for, which is a question of its own."""
+    return any(one.kind == other.kind == "Method" and OR.search(utterance.text[one.end : other.start])
+               for one, other in pairwise(named))  # fmt: skip
 
 
 def answers_what_is_open(turn: TurnContext, asks: bool, named: Sequence[Mention]) -> bool:

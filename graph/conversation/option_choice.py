@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from knowledge.cluster import Cluster
+from knowledge.cluster import Cluster, Queue
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import Alternative, JobRequest, Question
+
+if TYPE_CHECKING:  # the planner is loaded with its first question
+    from graph.planning.resources.options import ResourceOption
 
 AGREED = (
     r"(?:y|yes|yep|yeah|yup|ok|okay|sure|please|do (?:it|that|so)|go ahead|go for it|fine|of course|ja|bitte|oui|si|sí)"
@@ -92,9 +96,16 @@ def usual(question: Question, request: JobRequest, cluster: Cluster | None) -> t
     return value, why
 
 
-def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion | None) -> tuple[str, str] | None:
-    """The way by which the sum of this conversation holds the model, with its method, on the GPUs of the job."""
-    if question.field != "strategy" or asked is None or not asked.model or asked.task == "serve" or not request.machine:
+def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion | None) -> tuple[str | int, str] | None:
+    """The way, or the number of nodes, by which the sum of this conversation holds the model, with its method, on the
+    GPUs of the job."""
+    if (
+        question.field not in ("strategy", "nodes")
+        or asked is None
+        or not asked.model
+        or asked.task == "serve"
+        or not request.machine
+    ):
         return None
     from graph.answering.resource_words import memory_words, way_words
     from graph.planning.resources.parameters import find_model
@@ -105,12 +116,67 @@ def by_its_sum(question: Question, request: JobRequest, asked: ResourceQuestion 
         return None
     there = replace(
         asked, machines=(request.machine,), nodes=request.nodes, gpus=request.gpus_per_node or request.total_gpus,
-        strategy=None, aim=None, also=(), queue=None, or_gpus=(), each=None, gpu=None, gpu_gb=None,
+        strategy=request.strategy if question.field == "nodes" else None, aim=None, also=(), queue=request.queue,
+        or_gpus=(), each=None,
+        gpu=None if request.queue else asked.gpu, gpu_gb=None,
     )  # fmt: skip
     best = next((one for one in plan_resources(there).options if one.fit.verdict == "fits"), None)
-    if best is None or best.fit.layout.spread not in question.options:
+    if question.field == "nodes":
+        told_of = f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}" if best else ""
+        return (asked.nodes or best.nodes, f"{told_of}, as reckoned before") if best else None
+    spread = "ddp" if best and best.fit.layout.spread == "none" else best.fit.layout.spread if best else ""
+    if best is None or spread not in question.options:
         return None
-    return best.fit.layout.spread, f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}, as reckoned before"
+    return spread, f"{asked.model}, {way_words(best.fit)}: {memory_words(best.fit)}, as reckoned before"
+
+
+def nodes_of_plan(request: JobRequest, asked: ResourceQuestion | None) -> tuple[dict[str, str | int], str]:
+    """The kind of node, the queue and the part of a node on which the sum of this conversation holds the model, where
+    the order names none of them and the machine's usual nodes are others; with the reason. Empty else."""
+    from knowledge.catalogue import catalogue
+
+    cluster = catalogue().find(request.machine or "")
+    if asked is None or cluster is None or cluster.id not in asked.machines or names_its_nodes(request, asked):
+        return {}, ""
+    from graph.answering.resource_words import memory_words, place_words, way_words
+    from graph.usecases.plan_resources import plan_resources
+
+    size = bool(request.nodes or request.gpus_per_node or request.total_gpus)
+    sized = {"nodes": request.nodes, "gpus": request.gpus_per_node or request.total_gpus, "each": None} if size else {}
+    there = replace(asked, machines=(cluster.id,), aim=None, also=(), **sized)  # type: ignore[arg-type]
+    strategy = request.strategy if request.strategy in SPREADING else asked.strategy
+    options = plan_resources(replace(there, strategy=strategy)).options
+    best = next((one for one in options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
+    if best is None or best.chain is None:
+        return {}, ""
+    change = nodes_of_option(best, best.chain.queue, cluster, asked, counts=not size)
+    why = f"{asked.model}, {way_words(best.fit)} on {place_words(best)}: {memory_words(best.fit)}, as reckoned before"
+    return change, why
+
+
+def names_its_nodes(request: JobRequest, asked: ResourceQuestion) -> bool:
+    """Whether an order settles its own nodes, or none were reckoned; a queue of the sum was said later than its own."""
+    earlier = not asked.queue and bool(request.queue or request.node_type)
+    return earlier or bool(request.constraint or request.cpu_only) or asked.task == "serve"
+
+
+def nodes_of_option(
+    best: ResourceOption, usual: Queue, cluster: Cluster, asked: ResourceQuestion, *, counts: bool
+) -> dict[str, str | int]:
+    """The fields of a request for the nodes of a way. usual: the queue that takes them; counts: with the part of a node
+    that was asked about."""
+    from graph.planning.charging import is_whole
+
+    kind, change = best.fit.device.node_type, dict[str, str | int]()
+    if kind not in cluster.default_queue.node_types[:1]:
+        change["node_type"] = kind
+    queue = cluster.queue(asked.queue) if asked.queue else None
+    if change or queue:
+        change["queue"] = queue.id if queue and kind in queue.node_types else usual.id
+    gpus = best.fit.layout.gpus
+    if counts and asked.gpus and gpus < best.fit.device.each and not is_whole(usual, cluster):
+        change |= {"nodes": 1, "gpus_per_node": gpus}
+    return change
 
 
 def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph.context import Context
-from graph.conversation.turn import TurnContext, open_turn
+from graph.conversation.turn import SURE, TurnContext, open_turn
 from graph.reading.own_machines import ASKED, the_rest, told_machines
 from graph.state import State
 from knowledge.types import Say
@@ -14,6 +14,8 @@ KEPT = (
     "Your machines: {}. Plans and *which machine?* compare these from now on, in all your conversations; *I also have "
     "access to ...* adds one, *forget my machines* ends it."
 )
+# Which of the machines that a message lists is asked in the same breath: it is read as one.
+CHOOSING = ("machine.which", "machine.compare")
 NONE_KEPT = "I know of no machines of yours: *which machine?* compares all. *I have access to ...* tells me yours."
 
 
@@ -29,7 +31,8 @@ def with_own_machines(begun: State, turn: TurnContext, context: Context) -> tupl
         return begun, turn
     begun = State(**{**begun, "own_machines": mine})
     named = turn.utterance.machines()
-    if not rest or (len(named) == 1 and named[0] in mine):
+    chooses = len(named) > 1 and any(one.topic in CHOOSING and one.confidence >= SURE for one in turn.utterance.clauses)
+    if not rest or (len(named) == 1 and named[0] in mine) or chooses:
         return begun, turn
     return begun, open_turn(State(**{**turn.state, "own_machines": mine, "text": rest}), context)
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 from graph.answering.planned import without_interval
-from graph.conversation.followup import BESIDE, GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
+from graph.conversation.followup import (
+    BESIDE,
+    GOES_ON,
+    JOINING,
+    LEANING,
+    LONGEST,
+    MARKS,
+    OR,
+    OWN,
+    answers_what_is_open,
+)
 from graph.conversation.turn import LEADING, SURE, WANTING, TurnContext, asks_by_form, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
+from graph.planning.resources.patterns import pattern
 from graph.planning.resources.reading import (
     bare_number,
     bare_queue,
@@ -33,7 +45,12 @@ TOGETHER = 0.6
 OF_PLANS = ("method.", "machine.")
 OF_SUMS = ("script", "method.", "machine.")
 # Topics with an answer of their own, that the sum of the question before is none to.
-OF_THEIR_OWN = ("method.scaling", "method.precision", "method.strategy", "machine.compare", "site.charging")
+OF_THEIR_OWN = ("method.scaling", "method.precision", "method.strategy", "machine.compare", "machine.runs",
+                "site.charging")  # fmt: skip
+# What a sum is of: without one of them, here or before, there is nothing to reckon.
+SUMMED = ("model", "flops", "tokens", "hours", "pace_s", "measured_gb", "mtbf_h", "save_gb", "node_hours", "gpu_hours",
+          "site_units", "disk_gb", "speed")  # fmt: skip
+NO_MODEL = ("largest", "network", "saves", "fastest", "cheapest", "machine")
 # Those that are asked beside a sum; `the GPUs have 80 GB there, right?` is part of it.
 BESIDE_A_SUM = ("site.storage", "site.internet", "site.transfer", "site.login", "site.account", "site.modules",
                 "site.environment", "machine.runs")  # fmt: skip
@@ -78,12 +95,33 @@ def as_planning(turn: TurnContext) -> TurnContext:
         text = blanked(words, [(one.start, one.end) for one in beside if one.topic.startswith("site.")])
         plan = Clause(0, len(words), text, act, topic, scope="asked", shares=((act, 1.0),))
         return replace(turn, utterance=replace(turn.utterance, clauses=(plan, *beside)))
+    if weighs_machines(turn):
+        weighed = Clause(
+            0, len(turn.words), turn.words, "ask", "machine.compare", scope="asked", shares=(("ask", 1.0),)
+        )
+        return replace(turn, utterance=replace(turn.utterance, clauses=(weighed,)))
     return turn
+
+
+def weighs_machines(turn: TurnContext) -> bool:
+    """`Frontier vs Perlmutter for our JAX code`: known machines one of which is to be taken, and no script is named."""
+    text = turn.utterance.text
+    named = [one for one in turn.utterance.of_kind("Machine") if turn.context.catalogue.find(str(one.value))]
+    joined = any(OR.search(text[one.end : other.start]) for one, other in pairwise(named))
+    other = turn.utterance.main.act in ("write", "port", "newjob", "chat", "reply", "outside")
+    scripted = WANTS_SCRIPT.search(text) or WANTS_WRITING.search(text) or turn.script is not None or turn.pending
+    return joined and other and not scripted
 
 
 def own_topic(turn: TurnContext) -> str:
     """What a short question asks that no sum answers: which way (`fsdp?`), what a word means; else empty."""
     said, main = read_question(turn.utterance).said(), turn.utterance.main
+    before = turn.state.get("resources") or ResourceQuestion()
+    chosen = said.keys() == {"precision", "or_precisions"} or said == {"precision": "fp8"}  # no sum is other for fp8
+    lets_choose = pattern("quantities", "alternative").search(turn.words) is not None  # `full precision or mixed?`
+    chosen = chosen or (said.keys() == {"precision"} and lets_choose)
+    if chosen and "serve" not in (before.task, said.get("task")):
+        return "method.precision"  # `bf16 or fp16?`: which to take is asked, and no sum
     if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
         return main.topic
     defined = MEANS.match(turn.words) and not said.keys() & {"machines", "aim", "model", "tokens"}
@@ -169,6 +207,7 @@ def is_rich(said: ResourceQuestion) -> bool:
         said.aim in ("ways", "hybrid", "card", "recompute", "speed", "batch", "checkpoint", "why_not", "cheapest")
         or said.tokens
         or said.flops
+        or said.or_gpus
         or (said.aim and (said.task or said.strategy or said.micro_batch or said.sequence))
     )
     nowhere = ("card", "recompute", "checkpoint")  # the same wherever it runs
@@ -197,6 +236,7 @@ def goes_on(turn: TurnContext) -> bool:
     state, words = turn.state, turn.words.strip()
     before = state.get("resources") or ResourceQuestion()
     of_plans = state.get("last_act") == "plan" or state.get("last_topic", "").startswith(OF_PLANS)
+    of_plans = of_plans or isinstance(turn.pending, OfferRows)  # the plan was told beside another answer
     said = read_question(turn.utterance)
     if not of_plans or len(words) > 2 * LONGEST or wants_script(turn, said):
         return False
@@ -211,6 +251,8 @@ def goes_on(turn: TurnContext) -> bool:
     if (turn.script is not None and not asks) or (
         turn.pending and not rows and answers_what_is_open(turn, asks, named)
     ):
+        return False
+    if sums_nothing(turn, said, before):
         return False
     queue = bare_queue(turn.utterance.text, before.machines)
     if not said.said() and not queue and not scaled(turn.utterance, before) and not bare_number(turn.utterance, before):
@@ -241,6 +283,14 @@ def goes_on(turn: TurnContext) -> bool:
         )
         return not other and (asks or not ordered or len(left) <= FEW_LEFT)
     return len(left) == 1 and not elsewhere and bool(said.said())
+
+
+def sums_nothing(turn: TurnContext, said: ResourceQuestion, before: ResourceQuestion) -> bool:
+    """Whether a question of another matter names only a machine, and nothing was said that a sum could be of."""
+    main = turn.utterance.main
+    given = any(getattr(one, name) for one in (said, before) for name in SUMMED)
+    open_to_it = given or said.aim in NO_MODEL or before.aim in NO_MODEL[:3]
+    return not open_to_it and main.act == "ask" and bool(main.topic) and main.confidence >= OWN
 
 
 def named_program(turn: TurnContext) -> bool:

@@ -231,11 +231,18 @@ def asking(state: State) -> tuple[Clause, ...]:
     asked = tuple(one for one in found if asks_by_form(one))
     main = next((one for one in found if one.leads), None)
     if asked and main and main not in asked:  # what leads is asked too, and a faint `what is the command?` is of it
-        asked = (main, *(one for one in asked if one.confidence >= CERTAIN and len(one.text.split()) > 3))
+        asks = (one for one in asked if len(one.text.split()) > 3 or names_machine(state, one))
+        asked = (main, *(one for one in asks if one.confidence >= CERTAIN))
     if state.get("own") and surely_orders(state["words"]):
         return tuple(one for one in asked if not POLITE.search(one.text))  # not `it is for LUMI` beside an order
     utterance = state.get("utterance")
     return asked if utterance and orders_as_whole(utterance, SURE) else asked or found
+
+
+def names_machine(state: State, clause: Clause) -> bool:
+    """`And JUPITER?`: few words that name a machine ask of it, and may not be dropped."""
+    utterance = state.get("utterance")
+    return bool(utterance and any(one.kind == "Machine" for one in utterance.within(clause)))
 
 
 def is_placeholder(assumption: Assumption) -> bool:

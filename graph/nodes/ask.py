@@ -9,7 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from graph.context import Context
-from graph.conversation.option_choice import by_its_sum, usual
+from graph.conversation.option_choice import by_its_sum, nodes_of_plan, usual
 from graph.extraction.request import machines_in
 from graph.nodes.answer import ask_of, asking, in_words
 from graph.planning.questions import machines_of_account, machines_that_fit, still_missing
@@ -25,6 +25,7 @@ MOST_QUOTED = 120
 CONCRETE = ("entry", "model", "walltime", "account", "total_gpus", "gpus_per_node", "nodes")
 LARGE = re.compile(r"\b(big|bigger|large|huge|giant|massive|llm|foundation|billions?|\d+ ?b)\b", re.I)
 ITS_ACCOUNT = "your account has the form of that machine's"
+WEIGHED = "the plan before takes it; name another to have it there"
 YOURS = "of the machines that you have, the one for this job"
 SUGGESTED = (
     "For a model that does not fit on one GPU I suggest PyTorch with FSDP, on one node first, and more once that runs; "
@@ -43,6 +44,13 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
         left = (*state.get("left_to_us", ()), Assumption("machine", offered[0], why))
         with_it = State(**{**state, "request": replace(request, machine=offered[0]), "left_to_us": left})
         return State(**{"request": with_it["request"], "left_to_us": left, **ask(with_it, runtime)})
+    change, reckoned = nodes_of_plan(request, state.get("resources")) if writes_first(state) else ({}, "")
+    if change and any(getattr(request, name) != value for name, value in change.items()):
+        taken = tuple(Assumption(name, str(value), reckoned) for name, value in change.items())
+        left = (*state.get("left_to_us", ()), *taken)
+        there = replace(request, **change)  # type: ignore[arg-type]
+        with_it = State(**{**state, "request": there, "left_to_us": left})
+        return State(**{"request": there, "left_to_us": left, **ask(with_it, runtime)})
     missing = still_missing(request, cluster, offered)
     if state.get("source"):
         missing = tuple(question for question in missing if question.field == "machine")  # the script tells the rest
@@ -57,6 +65,13 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
         said.append(Say(not_read(missing[0], state["words"])))
     told = also_told(state, runtime) if state["way"] == "write" else []
     return State(pending=AskField(missing[0]), said=(*said, *told, asked_again(state, missing[0])))
+
+
+def writes_first(state: State) -> bool:
+    """Whether a first script is wanted, on no queue or GPU of its own: one that stands keeps the nodes that it has."""
+    stands = state.get("bundle") or state.get("own") or state.get("source")
+    utterance = state.get("utterance")
+    return state["way"] == "write" and not stands and not (utterance and utterance.of_kind("Queue", "Gpu"))
 
 
 def asked_again(state: State, question: Question) -> Question:
@@ -96,12 +111,27 @@ def machines(state: State, context: Context) -> tuple[tuple[str, ...], str]:
     person's own, else all; of them those that fit what was told of the job."""
     named = tuple(name for name in machines_in(state["words"]) if name in context.names())
     own = tuple(name for name in state.get("own_machines", ()) if name in context.names())
+    weighed = of_plan(state) if not named and state["way"] == "write" else ""
+    if weighed:
+        return (weighed,), WEIGHED
     names = named if len(named) > 1 else own or context.names()
     clusters, request = [context.catalogue.clusters[name] for name in names], state["request"]
     of_account = machines_of_account(request.account, clusters) if request.account else ()
     found = machines_that_fit(request, of_account or clusters)
     why = ITS_ACCOUNT if of_account else YOURS if own and names == own else ""
     return tuple(one.id for one in found), why
+
+
+def of_plan(state: State) -> str:
+    """The machine that the plan of this conversation takes; empty where it names none, or nothing surely fits."""
+    asked = state.get("resources")
+    if asked is None or not asked.machines or asked.task == "serve" or state.get("bundle"):
+        return ""
+    from graph.usecases.plan_resources import plan_resources
+
+    options = plan_resources(replace(asked, aim=None, also=())).options
+    best = next((one for one in options if one.fit.verdict == "fits" and one.accepted and one.cluster), None)
+    return best.cluster.id if best and best.cluster else ""
 
 
 def not_read(question: Question, words: str) -> str:

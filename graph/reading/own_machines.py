@@ -19,7 +19,7 @@ HAVING = re.compile(
 )
 LOST = re.compile(r"n[o']t\b|\bno(?: longer| more)?\b|\blost\b|\bnever\b|n't\b|\bcannot\b", re.I)
 BESIDE = re.compile(r"\b(?:also|too|as well|additionally|in addition|besides|now)\b", re.I)
-JOINING = re.compile(r"(?:[\s,/&+]|\b(?:and|or|plus|to|on|the|und|et|y|as well as)\b)*", re.I)
+JOINING = re.compile(r"(?:[\s,/&+]|\b(?:and|or|plus|to|on|at|the|und|et|y|as well as)\b)*", re.I)
 # `Perlmutter (4000 node hours), Frontier`
 REMARK = re.compile(r"\([^()\n]{0,60}\)")
 FORGET = re.compile(r"\b(?:forget|drop|clear|remove|delete)\b.{0,10}\b(?:my|our) (?:machines|clusters|systems)\b", re.I)

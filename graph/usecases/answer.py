@@ -13,6 +13,7 @@ from graph.answering.abstaining import (
     is_accounted_for,
     is_decided,
     is_sized,
+    not_counted,
     not_planned,
 )
 from graph.answering.ask import Ask
@@ -23,7 +24,7 @@ from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.planned import as_planned
 from graph.answering.script_sizes import allows, tell_own_time
 from graph.answering.situation import write_document
-from graph.answering.table import FACTS_FIRST, answer_topic
+from graph.answering.table import FACTS_FIRST, answer_topic, answerer
 from graph.answering.techniques import tell_technique
 from graph.answering.telling import answer_text
 from graph.context import Context
@@ -31,6 +32,7 @@ from graph.extraction.sentences.intents import is_question
 from graph.reading.coverage import content_words, left_over, values_left
 from graph.reading.scope import denials
 from graph.reading.utterance import Mention
+from knowledge.catalogue import catalogue
 from knowledge.document import Document, Paragraph, Steps
 from knowledge.general_facts import topic_texts
 
@@ -64,7 +66,7 @@ UNSIZED = 0.2  # of a topic, from which on what names no model to plan for is a 
 # Under these a server that a job runs may be meant, which its plan has a note of.
 REACHED, SERVES = ("job.port", "site.jupyter", "site.login", "site.interactive"), "The server listens"
 NOTEBOOK = re.compile(r"(?i)\b(?:jupyter\w*|notebooks?|ipynb)\b")
-NOT_THERE = "{} has no {}: its GPUs are {}. Of these:"
+NOT_THERE = "No {1} on {0}: the GPUs there are {2}. Of these:"
 OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be another matter:"
 
 
@@ -161,8 +163,11 @@ def accounted(ask: Ask, context: Context) -> Answered | None:
     told = f"{plain_text(found.document)} {found.text}"
     if not is_accounted_for(read, told):
         return None
-    left = not_planned(read.utterance, read.clause, told) if read.clause.act == "plan" else ""
-    return replace(found, document=write_document(left) + found.document) if left else found
+    if read.clause.act != "plan":
+        return found
+    uncounted = not_counted(read.utterance, told)  # it changes the sum, so it is told before it
+    left = "" if uncounted else not_planned(read.utterance, read.clause, told)
+    return replace(found, document=write_document(uncounted) + found.document + write_document(left))
 
 
 def not_there(ask: Ask) -> str:
@@ -170,9 +175,11 @@ def not_there(ask: Ask) -> str:
     named = [one for one in ask.utterance.of_kind("Gpu") if inside(ask, one)]
     if ask.machine is None or not named or ask.machine.id not in ask.utterance.machines():
         return ""
-    kinds = list(dict.fromkeys(node.gpus.model for node in ask.machine.node_types if node.gpus.model))
+    there = [one for name in ask.utterance.machines() if (one := catalogue().find(name))]  # one of them may have it
+    kinds = list(dict.fromkeys(node.gpus.model for one in there for node in one.node_types if node.gpus.model))
     missing = [one.text for one in named if not any(of_model(one, kind) for kind in kinds)]
-    return NOT_THERE.format(ask.machine.title, " or ".join(missing), ", ".join(kinds)) if missing and kinds else ""
+    titles = " and ".join(one.title for one in there)
+    return NOT_THERE.format(titles, " or ".join(missing), ", ".join(kinds)) if missing and kinds else ""
 
 
 def of_model(mention: Mention, model: str) -> bool:
@@ -225,6 +232,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return Answered(step, certain=True)
     if of_size := allows(ask) or tell_own_time(ask):
         return Answered(of_size, certain=True)
+    if ask.topic in FACTS_FIRST and (of_each := answerer("resource_machines.tell_of_compared")(ask)):
+        return Answered(of_each, certain=True)
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))

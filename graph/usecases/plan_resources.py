@@ -491,10 +491,20 @@ def mine_line(question: ResourceQuestion) -> str:
         card = "the GPU that was named" if question.gpu or question.gpu_gb else "usual GPUs"
         name = question.machines[0].title()
         return f"**Of {name} I have no facts**, so this is for {card}: say its GPU and memory, and how many a node has."
+    if left := unknown_machines(question):
+        return (
+            f"**Of {left} I have no facts**, so it is not weighed here: say its GPUs, their memory and how many a node "
+            "has, and I reckon it beside the others."
+        )
     if not question.mine:
         return ""
     titles = ", ".join(c.title for name in question.machines if (c := catalogue().find(name)))
     return f"Over your machines: {titles} (*of all machines* weighs every one that I know)."
+
+
+def unknown_machines(question: ResourceQuestion) -> str:
+    """The machines that were named and that nothing is known of, in words; empty where all are known."""
+    return " and ".join(name.title() for name in question.machines if not catalogue().find(name))
 
 
 def headline(model: SizedModel, best: ResourceOption) -> str:
@@ -703,12 +713,12 @@ def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOptio
 
 def offered(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Choices | None:
     """The ways that hold the model on a machine, the first of them usual; each with what its script is asked for."""
-    rows = [
-        Choice(request_words(option), running_line(question, model, option), option is options[0], change)
-        for option in options
-        if option.accepted and (change := request_change(question, model, option))
-    ]
-    return Choices(tuple(rows)) if rows else None
+    rows: dict[str, Choice] = {}
+    for option in options:
+        told = running_line(question, model, option)
+        if option.accepted and told not in rows and (change := request_change(question, model, option)):
+            rows[told] = Choice(request_words(option), told, option is options[0], change)
+    return Choices(tuple(rows.values())) if rows else None
 
 
 def running_line(question: ResourceQuestion, model: SizedModel, option: ResourceOption) -> str:

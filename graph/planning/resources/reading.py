@@ -58,6 +58,12 @@ LARGE_BATCH = 64
 PER_GPU = re.compile(r"(?i)\b(?:images?|samples?|sequences?|pictures?|batch(?: of \d+)?|batch[ -]?size)\s*$")
 # `6 GPUs each`, of nodes.
 EACH = re.compile(r"(?i)\s*(?:each|apiece)\b(?!\s+\w)")
+OF_RECORDINGS = re.compile(
+    r"(?i)\s*(?:of|de|d'|von|an|di|の)?\s*(?:\w+\s+)?(?:audio|speech|videos?|recordings?|sound|music|podcasts?|sprache"
+    r"|aufnahmen|parole|enregistrements?|voz|grabaciones|音频|语音)\b"
+)
+# `Nodes of 8`: so many GPUs has each.
+NODES_OF = re.compile(rf"(?i)\b{NODE}\s+(?:of|with|von|mit|de|con|di|à)\s+$")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
 TIMES = {"twice": 2.0, "double": 2.0, "half": 0.5, "halve": 0.5, "halving": 0.5, "three times": 3.0, "four times": 4.0,
          "mitad": 0.5, "metade": 0.5, "metà": 0.5, "moitié": 0.5, "hälfte": 0.5, "halb": 0.5, "doble": 2.0,
@@ -168,12 +174,16 @@ def loose_numbers(utterance: Utterance) -> tuple[str, ...]:
 def places_of(utterance: Utterance) -> tuple[ResourceQuestion, ...]:
     """What a message lets choose from, each with its own number or method: `2 nodes of X or 8 of Y`, `LoRA or QLoRA`;
     empty where there are not several."""
-    text, found, at = utterance.text, [], 0
+    text, at = utterance.text, 0
+    found: list[ResourceQuestion] = []
     stops = list(islice(matching("alternative").finditer(text), MOST_PLACES + 1))
     for stop in [*stops, None] if len(stops) <= MOST_PLACES else ():
         end = stop.start() if stop else len(text)
         inside = tuple(one for one in utterance.mentions if at <= one.start and one.end <= end)
         said = read_question(replace(utterance, text=blanked(text, [(0, at), (end, len(text))]), mentions=inside))
+        bare = [one for one in inside if one.kind == "Quantity" and not one.unit]
+        if found and found[-1].nodes and not (said.nodes or said.gpus) and len(bare) == 1:  # `one node vs four`
+            said = replace(said, nodes=int(float(bare[0].value)))
         if said.nodes or said.gpus or (said.task in ("train", "lora", "qlora") and not said.denied):
             found.append(said)
         at = stop.end() if stop else end
@@ -414,8 +424,13 @@ def _seen(draft: Draft) -> None:
 def _words(draft: Draft) -> None:
     """What is named: machines, the way of spreading, method, precision, optimizer and the rest of training's words."""
     utterance = draft.utterance
-    if machines := utterance.machines():
+    machines, centre = utterance.machines(), named_centre(utterance)
+    if machines:
         draft.values["machines"] = tuple(machines)
+        draft.taken += [centre[1:]] if centre else []
+    elif centre:
+        draft.set("machines", *centre)
+        machines = list(centre[0])
     if bare := bare_queue(utterance.text, machines):
         draft.set("queue", *bare)
     for queue in utterance.of_kind("Queue"):
@@ -447,6 +462,32 @@ def _words(draft: Draft) -> None:
         draft.set("lora_rank", int(rank["rank"]), *rank.span())
     if ("task", "lora") in draft.values.get("denied", ()):  # type: ignore[operator]
         draft.values.setdefault("task", "train")
+
+
+# Several centres together, whose name stands for none of them.
+NETWORKS = frozenset(("NHR", "LUMI"))
+AT_CENTRE = re.compile(r"(?i)\b(?:at|of|in|from|by|bei|am|chez|au|en|del?|al?)\s+(?:the\s+)?([a-z]{3,})\b")
+
+
+@cache
+def centres() -> dict[str, tuple[str, ...]]:
+    """The machines of each centre, by the short name that stands in their facts (`NCSA`)."""
+    found: dict[str, list[str]] = {}
+    for cluster in catalogue().clusters.values():
+        for name in set(re.findall(r"\b[A-Z]{3,}\b", cluster.site)) - NETWORKS:
+            found.setdefault(name.lower(), []).append(cluster.id)
+    return {name: tuple(ids) for name, ids in found.items()}
+
+
+def named_centre(utterance: Utterance) -> tuple[tuple[str, ...], int, int] | None:
+    """`On a100s at ncsa`: the machines of a centre that is named, those with the GPU that is; with its place."""
+    named = " ".join(one.text.lower() for one in utterance.of_kind("Gpu"))
+    for found in AT_CENTRE.finditer(utterance.text):
+        there = [one for name in centres().get(found[1].lower(), ()) if (one := catalogue().find(name))]
+        fitting = [one for one in there if any(kind.gpus.model.lower() in named for kind in one.node_types)]
+        if there:
+            return tuple(one.id for one in fitting or there), found.start(1), found.end(1)
+    return None
 
 
 def bare_queue(text: str, machines: Iterable[str]) -> tuple[str, int, int] | None:
@@ -675,7 +716,8 @@ def _amounts(draft: Draft) -> None:
         behind = text[one.end :]
         name = AMOUNTS.get(one.unit, "")
         if one.unit == "node":
-            name = "each" if EACH_OF_NODES.match(behind) else "nodes"
+            of_nodes = EACH_OF_NODES.match(behind) or NODES_OF.search(text[: one.start])
+            name = "each" if of_nodes else "nodes"
         elif one.unit in ("gpu", "rank", "g"):
             name = "each" if EACH.match(behind) else "" if matching("each_gpu").match(behind) else "gpus"
         elif one.unit == "batch":
@@ -726,7 +768,8 @@ def _times(draft: Draft) -> None:
     text = draft.utterance.text
     every = []
     for one in draft.utterance.of_kind("Duration"):
-        if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one):
+        data = OF_RECORDINGS.match(text[one.end :])  # `500 h of audio` is data, and no time of a job
+        if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one) and not data:
             draft.set("hours", float(one.value) / 3600, one.start, one.end)
             every.append(float(one.value) / 3600)
     if "jobs" in (draft.values.get("aim"), *draft.values.get("also", ())):  # type: ignore[misc]  # `12 h at most, my run takes 10 days`: the whole is the longer
