@@ -46,7 +46,8 @@ MENDS = re.compile(
 )
 NOT_READ = "I cannot read that script: {}."
 NOTHING_WRONG = "I find nothing in it that I could mend: {}"
-LEFT = "The check still finds, for you to decide: {}"
+LEFT = "The check still finds, for you to decide: {}."
+NOT_YET = "**It does not run yet**, and this I cannot mend by myself: {}. Say how it shall be."
 MOST_LEFT = 5
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
@@ -136,7 +137,10 @@ def by_script(turn: TurnContext) -> State | None:
     if goal:  # whether it would run there
         said = reviewed(turn.words, own, turn.utterance, goal, known=True, goal=goal)
         return State(said=(*said, Say(ELSEWHERE.format(goal.title))), **in_hand(turn, own))
-    return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+    done = mended(turn, own) if mends_first(turn) else None
+    return (
+        done or judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+    )
 
 
 def cured(turn: TurnContext, own: Paste) -> State | None:
@@ -354,12 +358,13 @@ def by_what_changed(turn: TurnContext) -> State | None:
 
 
 def mended(turn: TurnContext, own: Paste) -> State | None:
-    """`Fix it`, without a log: what the check can cure is cured."""
+    """`Fix it`, without a log: what the check can cure is cured, and what else the words want is done or named."""
     if not MENDS.search(turn.words):
         return None
+    from graph.conversation.beside_mending import with_wishes
     from graph.debugging.remedies import request_of
     from graph.usecases.edit_script import Edited
-    from graph.usecases.mend_script import mend_script
+    from graph.usecases.mend_script import mend_script, ranks_told
     from graph.usecases.own_fields import put_field
 
     told, now, cluster = read(turn.words, None, None, None).request, Edited(own.text, ()), machine_for(turn, own)
@@ -367,11 +372,21 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
         with suppress(InputError):
             now = put_field(now, "account", told, cluster, own.name)
     cured = mend_script(now.text, None, cluster, own.name)
-    found = "; ".join(one.says for one in cured.findings[:MOST_LEFT])
-    if cured.text == own.text:
-        return State(said=(Say(NOTHING_WRONG.format(found or "no rule speaks against it")),), **in_hand(turn, own))
-    says = filter(None, (*now.says, cured.says, LEFT.format(found) if found else ""))
-    return made_of(turn, Paste(own.name, cured.text), *says, before=own)
+    beside = with_wishes(turn, replace(own, text=cured.text), cluster)
+    errors = [one.says for one in cured.findings if one.severity == "error"]
+    found = [one.says for one in cured.findings if one.severity != "error"]
+    left = f"{UNPLACED.format('*, *'.join(beside.left))} {HOW_TO_CHANGE}" if beside.left else ""
+    more = (*map(Say, filter(None, (*beside.told, left))), *beside.answers)
+    if beside.text == own.text:
+        none = "; ".join((*errors, *found)[:MOST_LEFT]) or "no rule speaks against it"
+        return State(**{**in_hand(turn, own), "said": (Say(NOTHING_WRONG.format(none)), *more)})
+    state = made_of(
+        turn, Paste(own.name, beside.text), *filter(None, (*now.says, cured.says, *beside.says)), before=own
+    )
+    open_ = ((NOT_YET, errors), (LEFT, found))
+    still = (Say(text.format("; ".join(of[:MOST_LEFT]))) for text, of in open_ if of)
+    fewer = ranks_told(own.text, beside.text, cluster)
+    return State(**{**state, "said": (*state["said"], *(Say(fewer),) * bool(fewer), *still, *more)})
 
 
 def taken_up(turn: TurnContext, own: Paste) -> State:
@@ -543,7 +558,16 @@ def by_own(turn: TurnContext) -> State | None:
     offers = turn.pending.offers if isinstance(turn.pending, OfferEdit) else ()
     goes_on = len(offers) == 1 and offers[0].ordered and not TURNS_DOWN.match(turn.words)
     both = changed(turn, own, offers[0]) if goes_on else None  # what was ordered before, and only offered, is done too
-    return both or changed(turn, own) or mended(turn, own) or not_done(turn)
+    whole = mended(turn, own) if mends_first(turn) else None
+    return both or whole or changed(turn, own) or mended(turn, own) or not_done(turn)
+
+
+def mends_first(turn: TurnContext) -> bool:
+    """Whether the words order all of the script to be mended, whatever else they want; after a failure its cure goes
+    before that."""
+    from graph.conversation.beside_mending import mends_all
+
+    return turn.state.get("diagnosed") is None and mends_all(turn.words) and not is_asked(turn)
 
 
 def sized(turn: TurnContext, own: Paste) -> State | None:

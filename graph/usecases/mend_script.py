@@ -25,7 +25,9 @@ from graph.debugging.script_edits import FailedScript, put_lines, without_settin
 from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
 from graph.verification.checks.rule import Edit
 from graph.verification.checks.run import CheckedFinding, checked
+from graph.verification.checks.subject import read_subject
 from knowledge.cluster import Cluster
+from knowledge.errors import InputError
 from knowledge.types import Diagnosis, Finding, Offer
 
 MOST_ROUNDS = 5
@@ -138,6 +140,35 @@ def mend_by_checks(script: str, cluster: Cluster | None, name: str) -> Mended:
     says = " ".join(sentence(one.says) for one in cured.cured)
     left = tuple(one for one in cured.left if one.severity != "info")
     return Mended(name, cured.text, says, difference(script, cured.text, name), (), left)
+
+
+FEWER = (
+    "It starts {} ranks now, where it meant {}: the global batch is that much smaller unless the batch of a GPU or the "
+    "accumulation grows{}."
+)
+
+
+def ranks_told(before: str, after: str, cluster: Cluster | None) -> str:
+    """That a mended launch has fewer ranks than the script meant; empty where it has as many, or nobody can tell."""
+    was, now = (ranks_of(text, cluster) for text in (before, after))
+    if not was or not now or now[0] >= was[0]:
+        return ""
+    each = now[0] // now[1]
+    more = f"; {was[0]} ranks are {was[0] // each} nodes there" if each and was[0] % each == 0 else ""
+    return FEWER.format(now[0], was[0], more)
+
+
+def ranks_of(text: str, cluster: Cluster | None) -> tuple[int, int] | None:
+    """(ranks, nodes) of a launch; None where a count is open."""
+    try:
+        launch = read_subject(text, cluster).launch
+    except (InputError, RecursionError):
+        return None
+    nodes = (launch.nodes or 1) if launch else 0
+    if launch is None:
+        return None
+    each = launch.procs if launch.spawner else launch.per_node
+    return (each * nodes, nodes) if each else None
 
 
 def difference(before: str, after: str, name: str) -> str:

@@ -14,8 +14,10 @@ from graph.extraction.launch_shape import NODE_SPAWNERS, LaunchShape
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Hit, launch_rule
+from graph.verification.checks.count_edits import one_task_a_node, ranks_a_node
+from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
+from knowledge.program_settings import settings_of
 from knowledge.word_lists import in_order
 
 DEVICES = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES|ZE_AFFINITY_MASK")
@@ -42,7 +44,7 @@ def once_per_rank(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     says = (
         f"{launch.parallel.name} starts {launch.per_node} {layer.name}s on every node, {each}: it is wanted once a node"
     )
-    yield Hit(launch.line, says)
+    yield Hit(launch.line, says, edit=one_task_a_node(s, launch))
 
 
 def one_node_meant(launch: LaunchShape) -> bool:
@@ -131,7 +133,11 @@ def tasks_per_node(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         s, launch, launch.per_node, f"{launch.parallel.name} starts {launch.per_node} ranks a node"
     ):
         # Ranks of MPI may share a GPU, or need none: only a rendezvous says that each takes one.
-        yield hit if "MASTER_ADDR" in {one.name for one in s.script.assignments} else replace(hit, severity="warning")
+        yield (
+            hit
+            if "MASTER_ADDR" in {one.name for one in s.script.assignments}
+            else replace(hit, severity="warning", edit=None)
+        )
 
 
 def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> Iterator[Hit]:
@@ -154,7 +160,8 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     unit = unit.replace("GPUs", f"devices ({next(iter(kinds)) or 'tile'}s)") if kinds else unit
     if procs > devices:
         why = "ranks without a GPU of their own fail: 'invalid device ordinal', 'Duplicate GPU detected'"
-        yield Hit(launch.line, f"{words}; {unit}", why, sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),))
+        yield Hit(launch.line, f"{words}; {unit}", why, sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),),
+                  edit=ranks_a_node(s, launch, devices))  # fmt: skip
     elif asked:
         yield Hit(launch.line, f"{words}; {unit}: {devices - procs} stay idle", "one rank drives one device", sources.TORCH_DISTRIBUTED,
                   "warning", change=(("gpus_per_node", devices),))  # fmt: skip
@@ -214,6 +221,28 @@ def total_processes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         yield Hit(launch.line, says)
 
 
+def own_gpus(s: Subject) -> Iterator[Hit]:
+    """A program that takes one GPU where none of its own options says more."""
+    known, devices = settings_of(s.script.text), s.devices
+    if (
+        known is None
+        or known.unsaid is None
+        or not devices
+        or devices <= known.unsaid
+        or known.has(s.script.text, known.gpus)
+    ):
+        return
+    found = known.called(s.script.text)
+    line = s.script.text.count("\n", 0, found.start("name")) + 1 if found else 0
+    says = f"{known.names[0]} runs on {known.unsaid} GPU unless {known.gpus[0]} says more; the job has {devices} there"
+    yield Hit(
+        line,
+        says,
+        f"the rest of them idles: ask for {known.unsaid}, or give it {known.gpus[0]} {devices}",
+        known.source,
+    )
+
+
 def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Tensor, pipeline and data parallelism as the program is told them, against the ranks that are started."""
     ranks = launch.tasks if launch.spawner is None else launch.procs and launch.procs * (launch.nodes or 1)
@@ -234,6 +263,7 @@ def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
 RULES = (
     launch_rule("launch-sizes", "launch", "warning", "tensor, pipeline and data parallel sizes that do not give the number of ranks", parallel_sizes,
                 why="programs multiply them and compare with the world size: they stop where the two differ"),
+    Rule("launch-own-gpus", "launch", "warning", "more GPUs than a program takes by itself (nnU-Net, vLLM)", own_gpus),
     launch_rule("launch-once-per-rank", "launch", "error", "torchrun or accelerate started by every task instead of once a node", once_per_rank, sources.TORCHRUN,
                 why="they fight for the same ports and GPUs: 'address already in use', or a wait that never ends"),
     launch_rule("launch-first-node-only", "launch", "error", "several nodes, and nothing starts the program on the others", first_node_only),

@@ -1,0 +1,102 @@
+"""What an order to mend a script wants beside that: done where it can be, answered where it is known, else named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from graph.answering.ask import Ask
+from graph.conversation.turn import RATHER, WANTING, TurnContext, with_words
+from graph.usecases.edit_script import edit_script
+from graph.usecases.own_words import clauses
+from knowledge.cluster import Cluster
+from knowledge.document import Document
+from knowledge.errors import InputError
+from knowledge.program_settings import settings_of
+from knowledge.types import Paste
+
+# What is to be mended, where the words name no more than all of it.
+ALL_OF_IT = re.compile(
+    r"(?i)\b(?:fix|mend|repair|correct|cure|patch|solve|sort|reparier\w*|korrigier\w*|behebe?n?|corri[gj]\w+|r[ée]par\w+"
+    r"|arregl\w+|aggiusta\w*|sistema\w*|conserta\w*)\b(?P<what>(?:\W+(?:it|this|that|them|these|those|all|every\w*|both"
+    r"|the|my|her|his|your|its?|of|script|file|job|lines?|errors?|problems?|issues?|mistakes?|faults?|things?|points?|up"
+    r"|out|bitte|das|es|alles?|fehler|ça|le|la|les|tout\w*|erreurs?|lo|los|las|todo|errores|tutto|errori)\b)*)"
+)
+FEW = 3  # words of a piece that says nothing of its own (`so it runs`)
+# Topics of what a job is to do by itself, told as a wish (`it shall go on after the limit`).
+OF_WISHES = ("job.resubmit", "job.dependency", "job.notify", "job.longer", "method.checkpoint", "site.internet")
+GOING_ON = ("job.resubmit", "job.dependency", "job.longer", "method.checkpoint")
+LIKELY = 0.4
+GOES_ON = "`{}` goes on from its newest checkpoint by `{}`{}."
+PUT_IN = "`{}` added, by which `{}` goes on from its newest checkpoint{}"
+
+
+@dataclass(frozen=True, slots=True)
+class BesideMending:
+    """The text with what could be done; what was done and told; answers; and the pieces that found no place."""
+
+    text: str
+    says: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    answers: tuple[Document, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def mends_all(words: str) -> bool:
+    """Whether the words order all of it to be mended, and not one thing that they name."""
+    return ALL_OF_IT.search(words) is not None
+
+
+def pieces(words: str) -> Iterator[str]:
+    """The clauses of a message behind or before its order to mend."""
+    for start, end in clauses(words):
+        text = words[start:end].strip(" ,.;:!\n")
+        if found := ALL_OF_IT.search(text):
+            text = text[found.end() :].strip() if found.start() < FEW * 8 else ""
+        if len(text.split()) > FEW:
+            yield text
+
+
+def with_wishes(turn: TurnContext, own: Paste, cluster: Cluster | None) -> BesideMending:
+    """The mended script with what else the message wants of it."""
+    done = BesideMending(own.text)
+    for piece in pieces(turn.words):
+        done = one_wish(turn, replace(own, text=done.text), piece, cluster, done)
+    return done
+
+
+def one_wish(turn: TurnContext, own: Paste, piece: str, cluster: Cluster | None, done: BesideMending) -> BesideMending:
+    after = with_words(turn, piece)
+    main = after.utterance.main
+    if main.asked in OF_WISHES and main.share("ask") >= LIKELY and "?" not in piece:
+        return wished(after, own, cluster, done)
+    if main.share(*WANTING) < RATHER:
+        return done
+    try:
+        edited = edit_script(own.text, piece, cluster)
+    except InputError:
+        edited = None
+    if edited is None or edited.doubtful or (edited.text == own.text and not edited.told):
+        return replace(done, left=(*done.left, piece))
+    return replace(done, text=edited.text, says=(*done.says, *edited.says), told=(*done.told, *edited.told))
+
+
+def wished(turn: TurnContext, own: Paste, cluster: Cluster | None, done: BesideMending) -> BesideMending:
+    """A wish that is answered: how jobs go on, with the program's option for it, put in where that is safe."""
+    from graph.answering.table import answer_topic
+
+    main = turn.utterance.main
+    ask = Ask(replace(main, act="ask", topic=main.asked), turn.utterance, cluster, script=own)
+    answer = answer_topic(main.asked, ask)
+    if answer is None or not answer.parts:
+        return replace(done, left=(*done.left, turn.words))
+    done = replace(done, answers=(*done.answers, answer))
+    known = settings_of(own.text)
+    if known is None or not known.resume or main.asked not in GOING_ON:
+        return done
+    name, option, note = known.names[0], known.resume, f" ({known.note})" if known.note else ""
+    text = known.with_option(own.text, option) if known.resumes_anew and not known.has(own.text, (option,)) else None
+    if text is None:
+        return replace(done, told=(*done.told, GOES_ON.format(name, option, note)))
+    return replace(done, text=text, says=(*done.says, PUT_IN.format(option, name, note)))
