@@ -59,7 +59,7 @@ def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str, before: str =
     parts = [f"{further} {after_failure()['grew'].get(diagnosis.cause, '')}".strip()] if further else []
     if left:
         parts.append(NEXT.format(now[0].rstrip("."), left[0]) if now else THEN.format(left[0]))
-    else:
+    elif not further:
         parts.append(NO_MORE.format(diagnosis.says))
         parts += [
             ALSO.format(other.cause, other.evidence.line, other.evidence.text[:200], other.why_not)

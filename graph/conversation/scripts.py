@@ -166,7 +166,7 @@ def another_machine(turn: TurnContext, own: Paste) -> Cluster | None:
     source = machine_of(own.text)
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
     others = [one for one in named if source is None or one.id != source.id]
-    moves = MOVES.search(turn.words)
+    moves = MOVES.search(turn.words) or turn.utterance.main.share("port") >= SURE
     theirs = understand_script(own.text).scheduler
     foreign = any(theirs and one.scheduler != theirs for one in others)  # it cannot run there as it is
     going_to = (catalogue_of(turn)[str(one.value)] for one in turn.utterance.of_kind("Machine")

@@ -80,7 +80,7 @@ def states_alone(log: OutOfMemory, model: SizedModel, layout: Layout) -> bool:
 
 def without_setting(step: str) -> str:
     """A step without the sentences on the allocator's setting, which the log's own sum tells."""
-    return " ".join(one for one in step.split(". ") if ALLOCATOR not in one)
+    return ". ".join(one for one in step.split(". ") if ALLOCATOR not in one)
 
 
 def out_of_memory(found: Diagnosis) -> OutOfMemory | None:

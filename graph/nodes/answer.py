@@ -19,7 +19,7 @@ from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, WELCOME, next_step, not_understood
 from graph.conversation.refused import warn_of_key
-from graph.conversation.turn import SURE, asks_by_form, orders_as_whole
+from graph.conversation.turn import RATHER, SURE, asks_by_form, orders_as_whole
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
@@ -53,6 +53,17 @@ from knowledge.types import (
 ANSWERED = ("ask", "review", "plan")
 LIKELY = 0.35
 CERTAIN, PLAIN = 0.7, 0.95
+# What is asked of a job beside what its scheduler printed, and that does not tell.
+OF_A_RUN = (
+    "job.efficiency",
+    "job.node",
+    "job.live",
+    "job.cancel",
+    "job.change",
+    "job.longer",
+    "job.detached",
+    "job.notify",
+)
 FEW_WORDS = 6
 IS_SO = "The script has that already, so nothing changes. *show the script* prints it."
 STAYS_BY = "The script stays as it is, with {}: {}."
@@ -204,7 +215,8 @@ def also_answered(state: State, made: State, runtime: Runtime[Context], changed:
             continue  # the diagnosis above is its answer
         of_life = clause.topic.startswith("site.") and clause.topic not in FACTS_FIRST
         enough = CERTAIN if isinstance(state["outcome"], Diagnosis) else PLAIN
-        if not changed and not (of_life and (clause.leads or clause.confidence >= enough)):
+        deed = state.get("act") == "pending" and clause.topic in OF_A_RUN and clause.confidence >= RATHER
+        if not changed and not deed and not (of_life and (clause.leads or clause.confidence >= enough)):
             continue
         get_ready(runtime)
         now = State(**{**state, **made})
