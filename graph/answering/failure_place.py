@@ -4,29 +4,17 @@ that framework's own option or lines, with the values that were said."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from graph.answering.ask import Ask
-from graph.answering.log import after_failure, rows
+from graph.answering.log import FRAME, after_failure, frames_of, framework_of_logs, rows
 from graph.answering.situation import cite, write_document
 from graph.answering.techniques import written
 from knowledge.document import Code, Document, Part, Quote
 from knowledge.techniques import Technique, find_framework, find_techniques, technique_table
 from knowledge.types import Diagnosis
 
-FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+)')
 INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3|<frozen|^<")
-# The framework by the files of its own that stand in a traceback; the first that fits, as they call one another.
-BY_FILES = (
-    ("trainer", re.compile(r"-packages/(?:transformers/trainer|trl/)")),
-    ("lightning", re.compile(r"-packages/(?:lightning|pytorch_lightning)/")),
-    ("megatron", re.compile(r"/(?:megatron|Megatron-LM|nemo)/")),
-    ("torchtitan", re.compile(r"/torchtitan/")),
-    ("deepspeed", re.compile(r"-packages/deepspeed/")),
-    ("accelerate", re.compile(r"-packages/accelerate/")),
-    ("pytorch", re.compile(r"-packages/torch/")),
-)
 # The steps that a cause is cured by, where the words name none.
 USUAL = {
     "gpu-oom": ("micro-batch", "gradient-accumulation"),
@@ -44,10 +32,7 @@ BATCH, STEPS = "per_device_train_batch_size", "gradient_accumulation_steps"
 
 def place_of_cure(ask: Ask, report: Diagnosis) -> Document | None:
     """File and option of what was advised; None where the log shows no program of a framework that is known."""
-    frames = list(frames_of(ask))
-    framework = find_framework(ask.text) or next(
-        (name for name, files in BY_FILES if any(files.search(path) for path, _ in frames)), ""
-    )
+    frames, framework = list(frames_of(ask.logs)), find_framework(ask.text) or framework_of_logs(ask.logs)
     own = [(PurePosixPath(path).name, line) for path, line in frames if not INSTALLED.search(path)]
     steps = steps_meant(ask, report)
     if not steps or not (own or framework):
@@ -67,14 +52,6 @@ def place_of_cure(ask: Ask, report: Diagnosis) -> Document | None:
     for one in steps[:MOST_STEPS]:
         parts += written(one, framework).parts
     return write_document(*parts)
-
-
-def frames_of(ask: Ask) -> Iterator[tuple[str, str]]:
-    """(path, line) of each frame that the log's tracebacks tell, in their order."""
-    for log in ask.logs:
-        for row in rows(log):
-            if found := FRAME.search(row):
-                yield found["path"], found["line"]
 
 
 def steps_meant(ask: Ask, report: Diagnosis) -> list[Technique]:

@@ -200,6 +200,7 @@ def with_values(command: str, situation: Situation, seconds: float | None) -> st
 
 
 def fill(text: str, situation: Situation) -> str:
-    job = " ".join(situation.jobs) if situation.jobs else situation.job
+    together = "," if "scontrol update" in text or "scontrol hold" in text else " "
+    job = together.join(situation.jobs) if situation.jobs else situation.job
     text, tool = text.format(script=situation.script, job=job), gpu_tool(situation.cluster)
     return text if tool in text else text.replace("nvidia-smi", tool)

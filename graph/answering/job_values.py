@@ -1,4 +1,4 @@
-"""What a question about a job tells of it: which of the printed jobs are meant, what is to change, and to which value."""
+"""What a question about a job tells: which of the printed jobs it means, what is to change, and to which value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AIMED_AT = re.compile(rf"\b(?:to|auf|zu|à|a|hasta)\s+{STRETCH}(?!\s+(?:more|lon
 ANY_STRETCH = re.compile(STRETCH, re.I)
 # What stands before the length that a job has, and is no wish.
 OF_NOW = re.compile(
-    r"(?i)\b(?:it|that|limit|job|this|es|le|la|lo)?\s*(?:is|are|has|was|asks?(?: for)?|of|from|ist|hat|von|est|a|de|es|tiene)\s+"
+    r"(?i)\b(?:is|are|has|was|asks?(?: for)?|of|from|ist|hat|von|est|de|es|tiene)\s+"
     r"(?:now\s+|at\s+|set\s+to\s+)?$|\b(?:in|since|after|for|seit|nach|depuis|desde)\s+(?:the\s+)?$"
 )
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "o": 3600}
@@ -42,8 +42,8 @@ BEGINS = re.compile(
 WINDOW = "Started now ({}) it would end at {}, {} {}: it has to start by {}, and later only with less time."
 WAITING = re.compile(r"(?i)\b(?:pending|waiting|queued|not (?:yet )?(?:running|started)|wartend\w*)\b")
 RUNNING = re.compile(r"(?i)\b(?:running|started|laufend\w*)\b")
-FIRST = re.compile(r"(?i)\b(?:first|top|upper|oldest)\b")
-LAST = re.compile(r"(?i)\b(?:last|bottom|lower|newest|latest)\b")
+FIRST = re.compile(r"(?i)\b(?:top|upper)\b|\b(?:the|my) (?:first|oldest)\b")
+LAST = re.compile(r"(?i)\b(?:bottom|lower) (?:one|job)\b|\b(?:the|my) (?:last|bottom|newest|latest)\b")
 SPARED = re.compile(r"(?i)\b(?:but|except\w*|other than|apart from|besides?|not|keep|leave)\b")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 
@@ -88,7 +88,8 @@ def clock(minutes: float) -> str:
 
 
 def jobs_named(text: str, jobs: Sequence[QueuedJob]) -> tuple[str, ...]:
-    """The ids of the printed jobs that the words mean by number, name, state or place; empty where none is told apart."""
+    """The ids of the printed jobs that the words mean by number, name, state or place; empty where none is told
+    apart."""
     there = [one for one in jobs if one.id and one.phase not in ("ended", "ending")]
     cut = SPARED.search(text)
     said, spared = (text[: cut.start()], text[cut.end() :]) if cut else (text, "")
@@ -101,6 +102,8 @@ def meant_by(text: str, jobs: list[QueuedJob]) -> list[QueuedJob]:
     """By number; by a part of the name that not all have; by state; by place. Each narrows what is left."""
     if by_id := [one for one in jobs if re.search(rf"(?<!\d){re.escape(id_of(one))}(?!\d)", text)]:
         return by_id
+    if by_name := [one for one in jobs if one.name and re.search(rf"(?<![\w-]){re.escape(one.name)}(?![\w-])", text)]:
+        return by_name
     words = [one.lower() for one in WORD.findall(text)]
     named = [one for one in jobs if any(is_called(word, part) for part in parts(one, jobs) for word in words)]
     left = named or jobs
@@ -127,3 +130,11 @@ def is_called(word: str, part: str) -> bool:
 def id_of(job: QueuedJob) -> str:
     """The number by which a command takes it: without a server's name that a column cut."""
     return re.sub(r"\..*\*$", "", job.id).partition("_[")[0]
+
+
+def means_others(text: str, jobs: Sequence[QueuedJob]) -> bool:
+    """Whether the words spare some of several printed jobs, or mean jobs of which none waits: what is known of the
+    waiting one is no answer to that."""
+    named = jobs_named(text, jobs)
+    phases = {one.phase for one in jobs if id_of(one) in named}
+    return len(jobs) > 1 and bool(named) and (bool(SPARED.search(text)) or "waiting" not in phases)

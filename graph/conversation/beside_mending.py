@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from graph.answering.ask import Ask
 from graph.conversation.turn import RATHER, WANTING, TurnContext, with_words
+from graph.reading.utterance import Clause
 from graph.usecases.edit_script import edit_script
 from graph.usecases.own_words import clauses
 from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.errors import InputError
 from knowledge.program_settings import settings_of
-from knowledge.types import Paste
+from knowledge.types import Finding, Paste
+from knowledge.word_lists import word_set
 
 # What is to be mended, where the words name no more than all of it.
 ALL_OF_IT = re.compile(
@@ -48,10 +50,49 @@ def mends_all(words: str) -> bool:
     return ALL_OF_IT.search(words) is not None
 
 
+# What a person calls a thing otherwise than the check does.
+CALLED = {"time": "walltime", "walltime": "walltime", "hours": "walltime", "zeit": "walltime", "limit": "walltime",
+          "gpu": "gpu", "gpus": "gpu", "memory": "mem", "ram": "mem", "tasks": "task", "ranks": "rank",
+          "network": "nccl", "env": "environment"}  # fmt: skip
+KEEPS = re.compile(
+    r"(?i)\b(?:leave|keep|don'?t (?:touch|change)|do not (?:touch|change)|not|except|but|lass)\b(?P<what>[^,.;]*)"
+)
+OF_NO_THING = word_set(
+    "the a an my her his this that these those it them all thing things part bit line lines just only please pls then"
+    " and with in of for to up also one ones stuff problem issue error errors"
+)
+
+
+def wanted_of(words: str) -> Callable[[Finding], bool]:
+    """Which findings an order to mend means: those that it names where it names some, none that it keeps as it is."""
+    kept = {name for one in KEEPS.finditer(words) for name in names_in(one["what"])}
+    rest = KEEPS.sub(" ", words)
+    verb = ALL_OF_IT.search(rest)
+    behind = re.split(r"[,.;]|\b(?:and|then|so)\b", rest[verb.end() :])[0] if verb else ""
+    named = set() if verb is None or not ONLY.search(rest) else names_in(behind)
+
+    def wants(finding: Finding) -> bool:
+        told = f"{finding.rule} {finding.says}".lower()
+        return not any(one in told for one in kept) and (not named or any(one in told for one in named))
+
+    return wants
+
+
+ONLY = re.compile(r"(?i)\b(?:just|only|nur|seulement|solo|nothing else)\b")
+
+
+def names_in(text: str) -> set[str]:
+    """The things that words name, as the check calls them."""
+    words = re.findall(r"[a-z][\w-]{2,}", text.lower())
+    return {CALLED.get(one, one) for one in words if one not in OF_NO_THING}
+
+
 def pieces(words: str) -> Iterator[str]:
     """The clauses of a message behind or before its order to mend."""
     for start, end in clauses(words):
         text = words[start:end].strip(" ,.;:!\n")
+        if KEEPS.match(re.sub(r"^(?:no|nein|but|and)\W+", "", text)):
+            continue
         if found := ALL_OF_IT.search(text):
             text = text[found.end() :].strip() if found.start() < FEW * 8 else ""
         if len(text.split()) > FEW:
@@ -78,8 +119,15 @@ def one_wish(turn: TurnContext, own: Paste, piece: str, cluster: Cluster | None,
     except InputError:
         edited = None
     if edited is None or edited.doubtful or (edited.text == own.text and not edited.told):
+        if main.asked in OF_WISHES and "?" not in piece and topic_share(main) >= RATHER:
+            return wished(after, own, cluster, done)
         return replace(done, left=(*done.left, piece))
     return replace(done, text=edited.text, says=(*done.says, *edited.says), told=(*done.told, *edited.told))
+
+
+def topic_share(clause: Clause) -> float:
+    """How likely its first topic is among all, were it a question."""
+    return clause.topics[0][1] if clause.topics else 0.0
 
 
 def wished(turn: TurnContext, own: Paste, cluster: Cluster | None, done: BesideMending) -> BesideMending:

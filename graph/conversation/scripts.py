@@ -32,7 +32,7 @@ from graph.usecases.script_lines import (
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.schedulers.reasons import spoken_reason
-from knowledge.types import Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood
+from knowledge.types import JobRequest, Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood, Variable
 
 if TYPE_CHECKING:
     from graph.usecases.diagnose_job import JobReport
@@ -93,6 +93,8 @@ WRITTEN_ANEW = (
     "`{}` is written anew for its machine: program, arguments and your own variables came over, directives, "
     "modules and launch are that machine's. Against your script, comments and all:"
 )
+PROVED = "Checked against"
+BECAME = "What became of your lines, and what is yours to do:\n\n{}\n\nLine by line:"
 ELSEWHERE = "It was not written for {0}: say *port it to {0}* and I write it anew for it."
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
@@ -342,7 +344,10 @@ def by_what_changed(turn: TurnContext) -> State | None:
     if source and not named:
         title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
         told = difference(source, now.script, now.name).replace("(mended)", "(now)")
-        return State(said=(Say(WRITTEN_ANEW.format(now.name)), Made(now, title, diff=told)), act="ask")
+        notes = [one for one in turn.state.get("told", ()) if isinstance(one, str) and not one.startswith(PROVED)]
+        became = Say(BECAME.format("\n".join(f"- {one}" for one in notes))) if notes else None
+        said = (Say(WRITTEN_ANEW.format(now.name)), *filter(None, (became,)), Made(now, title, diff=told))
+        return State(said=said, act="ask")
     if before is None or before.script == now.script:
         return State(said=(Say(NOTHING_CHANGED.format(now.name)),), act="ask")
     if touched and named and not named & changed_words(before.script, now.script):
@@ -361,7 +366,7 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
     """`Fix it`, without a log: what the check can cure is cured, and what else the words want is done or named."""
     if not MENDS.search(turn.words):
         return None
-    from graph.conversation.beside_mending import with_wishes
+    from graph.conversation.beside_mending import wanted_of, with_wishes
     from graph.debugging.remedies import request_of
     from graph.usecases.edit_script import Edited
     from graph.usecases.mend_script import mend_script, ranks_told
@@ -371,10 +376,10 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
     if told.account and not request_of(understand_script(own.text)).account:
         with suppress(InputError):
             now = put_field(now, "account", told, cluster, own.name)
-    cured = mend_script(now.text, None, cluster, own.name)
+    cured = mend_script(now.text, None, cluster, own.name, wanted_of(turn.words))
     beside = with_wishes(turn, replace(own, text=cured.text), cluster)
     errors = [one.says for one in cured.findings if one.severity == "error"]
-    found = [one.says for one in cured.findings if one.severity != "error"]
+    found = [f"{one.says} ({one.why})" if one.why else one.says for one in cured.findings if one.severity != "error"]
     left = f"{UNPLACED.format('*, *'.join(beside.left))} {HOW_TO_CHANGE}" if beside.left else ""
     more = (*map(Say, filter(None, (*beside.told, left))), *beside.answers)
     if beside.text == own.text:
@@ -522,6 +527,8 @@ def carry(turn: TurnContext, own: Paste) -> State:
         request = replace(request, account=named)  # what stands alone is the account of where it goes
     if (goal := another_machine(turn, own)) and request.machine != goal.id:
         request = replace(request, machine=goal.id, source_machine=request.machine or carried.machine)
+    if goal:
+        request = as_wanted_there(turn.words, carried, request, goal, own)
     if target := unknown_target(turn):
         from graph.debugging.remedies import request_of
 
@@ -539,6 +546,26 @@ def carry(turn: TurnContext, own: Paste) -> State:
         left_to_us=(),
         said=(Say(taken_over(carried)), *((Say(UNPLACED.format("*, *".join(heard.left))),) if heard.left else ())),
     )
+
+
+# What a run writes to, that a machine without internet lets nobody reach.
+TRACKED = re.compile(
+    r"(?i)(?<![\w/])(?:--?(?:use[-_])?wandb\w*|wandb)\b|\bWANDB_(?!MODE)\w+|--report[-_]to[= ]\S*wandb"
+)
+KEPT_ON_DISK = "no internet there: runs are kept on disk; `wandb sync` on a login node sends them"
+
+
+def as_wanted_there(words: str, carried: JobRequest, request: JobRequest, goal: Cluster, own: Paste) -> JobRequest:
+    """A whole node of the new machine where that is wanted and no number of GPUs, and tracking that works there."""
+    said = read(words, None, None, None).request
+    counted = said.gpus_per_node or said.total_gpus
+    if request.exclusive and not carried.exclusive and not counted:
+        each = goal.node_type(goal.default_queue.node_types[0]).gpus.devices_per_node
+        request = replace(request, total_gpus=None, gpus_per_node=each, nodes=request.nodes or 1) if each else request
+    names = {one.name for one in request.variables}
+    if goal.internet.access == "no" and TRACKED.search(own.text) and not names & {"WANDB_MODE", "WANDB_DISABLED"}:
+        request = replace(request, variables=(*request.variables, Variable("WANDB_MODE", "offline", KEPT_ON_DISK)))
+    return request
 
 
 def by_own(turn: TurnContext) -> State | None:

@@ -220,7 +220,10 @@ def also_answered(state: State, made: State, runtime: Runtime[Context], changed:
             continue
         get_ready(runtime)
         now = State(**{**state, **made})
-        told = in_words(ask_of(now, runtime.context, clause.text, clause), runtime)
+        ask = ask_of(now, runtime.context, clause.text, clause)
+        if isinstance(state["outcome"], LaunchPlan) and now.get("source"):  # `16 nodes there too?`: where it goes
+            ask = replace(ask, machine=runtime.context.cluster(request_of(now)) or ask.machine)
+        told = in_words(ask, runtime)
         made["said"] = (*made["said"], *(told or (unknown(state, runtime.context, clause),) * changed))
     return made
 
@@ -261,15 +264,24 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") in ("edit", "misuse")
         read = state.get("utterance")
         misused = state.get("act") == "misuse" and read and read.main.share("misuse") >= SURE  # nor how it is done
-        several = len(clauses_of(state)) > 1 and not misused
+        several = (len(clauses_of(state)) > 1 or state.get("act") == "pending") and not misused
         return also_answered(state, State(said=state["said"]), runtime, changed) if several else State()
     if speaks_of_log(state) and state.get("diagnosed") is None:
+        if state["utterance"].of_kind("JobId"):  # type: ignore[union-attr]
+            get_ready(runtime)
+            clause = replace(state["utterance"].main, act="ask", topic="job.lost")  # type: ignore[union-attr]
+            ended = clear_answer(ask_of(state, runtime.context, text, clause), runtime.context)
+            said = (*((ended.document,) if ended else ()), Say(SEND_LOG))
+            return State(said=said, pending=AwaitLog())
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if state["act"] == "help":
         return State(said=(Say(can()),))
     act = state["act"]
     refuses = topic(state) == "log.helps" and any(denials(text))  # `not the batch, is there another way?`
-    if (topic(state) == "log.next" or refuses) and state.get("diagnosed") is not None:
+    from graph.answering.log import means
+
+    again = topic(state) == "log.next" or refuses or (failing and means("further", text))
+    if again and state.get("diagnosed") is not None:
         from graph.answering.failure import after_words
 
         more = after_words(ask_of(state, runtime.context, text, state["utterance"].main))  # type: ignore[union-attr]

@@ -78,6 +78,8 @@ NAMED_BY = re.compile(
 )  # the word behind it is a value or a command of its own
 FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 ACCENTED = re.compile(r"(?<!\S)[^\W\d_]*[\u00c0-\u024f][^\W\d_]*(?=[\s,.;:!?]|$)")
+# `for vista`: no loop over anything.
+FOR_WHOM = re.compile(r"\s*for\s+(?!\w+\s*(?:;|$|\s+in\b)|\(\(|\w+\s+in\b)\w|for \w+\s*$")
 PRINTS = re.compile(
     r"\s*(?:#|(?:echo|printf|print|cat|logger|trap|alias|read)\b|(?:if|while|until|for|elif|case)\b.*[\[;$(])"
 )
@@ -569,6 +571,8 @@ def begins_script(line: str, alone: bool) -> bool:
 
 def is_shell(line: str) -> bool:
     """Whether a line goes on with the script that it stands under."""
+    if FOR_WHOM.match(line):
+        return False
     if printed().match(line) or not line.strip():
         return False
     return line.lstrip().startswith("#") or bool(

@@ -6,7 +6,7 @@ that speaks of the same matter. Without a diagnosis, the errors that the check c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import unified_diff
 
@@ -58,10 +58,20 @@ class Mended:
     findings: tuple[Finding, ...] = ()
 
 
-def mend_script(script: str, trouble: Diagnosis | None, cluster: Cluster | None, name: str = "script") -> Mended:
-    """The script with its trouble removed where that is safe; what costs is offered. Raises InputError on no script."""
+Wanted = Callable[[Finding], bool]
+
+
+def mend_script(
+    script: str,
+    trouble: Diagnosis | None,
+    cluster: Cluster | None,
+    name: str = "script",
+    wanted: Wanted = lambda _: True,
+) -> Mended:
+    """The script with its trouble removed where that is safe; what costs is offered. wanted: which findings of the
+    check are to be cured. Raises InputError on no script."""
     if trouble is None:
-        return mend_by_checks(script, cluster, name)
+        return mend_by_checks(script, cluster, name, wanted)
     case = case_of(script, trouble, cluster)
     done, offered = applied(case)
     if done is None and not offered:
@@ -134,9 +144,9 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def mend_by_checks(script: str, cluster: Cluster | None, name: str) -> Mended:
-    """Every error and warning that a rule can cure."""
-    cured = cure(script, cluster)
+def mend_by_checks(script: str, cluster: Cluster | None, name: str, wanted: Wanted) -> Mended:
+    """Every error and warning that is wanted and that a rule can cure."""
+    cured = cure(script, cluster, wanted)
     says = " ".join(sentence(one.says) for one in cured.cured)
     left = tuple(one for one in cured.left if one.severity != "info")
     return Mended(name, cured.text, says, difference(script, cured.text, name), (), left)
@@ -188,23 +198,26 @@ class Cured:
     left: tuple[Finding, ...]
 
 
-def cure(text: str, cluster: Cluster | None) -> Cured:
-    """At most five rounds: an edit may bring another finding to light. A round that makes nothing better is undone."""
+def cure(text: str, cluster: Cluster | None, wanted: Wanted = lambda _: True) -> Cured:
+    """At most five rounds: an edit may bring another finding to light, which the next round cures. What in the end is
+    no better is undone."""
     found = checked(text, cluster)
-    cured: list[Finding] = []
+    best, done = Cured(text, (), tuple(one.finding for one in found)), list[Finding]()
+    least = weight(found)
     for _ in range(MOST_ROUNDS):
-        edits = [one for one in found if one.edit is not None]
-        applied = apart(edits)
+        applied = apart([one for one in found if one.edit is not None and wanted(one.finding)])
         if not applied:
             break
         changed = edited(text, [one.edit for one in applied if one.edit is not None])
         after = checked(changed, cluster)
-        if changed == text or weight(after) >= weight(found):
+        if changed == text or weight(after) > weight(found):
             break
         left = {(one.finding.rule, one.finding.says) for one in after}
-        cured += [one.finding for one in found if (one.finding.rule, one.finding.says) not in left]
+        done += [one.finding for one in found if (one.finding.rule, one.finding.says) not in left]
         text, found = changed, after
-    return Cured(text, tuple(cured), tuple(one.finding for one in found))
+        if weight(found) < least:
+            best, least = Cured(text, tuple(done), tuple(one.finding for one in found)), weight(found)
+    return best
 
 
 def weight(found: Iterable[CheckedFinding]) -> tuple[int, int]:

@@ -222,25 +222,20 @@ def total_processes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
 
 
 def own_gpus(s: Subject) -> Iterator[Hit]:
-    """A program that takes one GPU where none of its own options says more."""
-    known, devices = settings_of(s.script.text), s.devices
-    if (
-        known is None
-        or known.unsaid is None
-        or not devices
-        or devices <= known.unsaid
-        or known.has(s.script.text, known.gpus)
-    ):
+    """A program that takes one GPU where none of its own options says more, and starts its processes by itself."""
+    text = s.script.text
+    known, devices = settings_of(text), s.devices
+    call = known.called(text) if known else None
+    if known is None or call is None or known.unsaid is None or not devices or devices <= known.unsaid:
         return
-    found = known.called(s.script.text)
-    line = s.script.text.count("\n", 0, found.start("name")) + 1 if found else 0
-    says = f"{known.names[0]} runs on {known.unsaid} GPU unless {known.gpus[0]} says more; the job has {devices} there"
-    yield Hit(
-        line,
-        says,
-        f"the rest of them idles: ask for {known.unsaid}, or give it {known.gpus[0]} {devices}",
-        known.source,
-    )
+    name, option, line = known.names[0], known.gpus[0], text.count("\n", 0, call.start("name")) + 1
+    if node_spawner(s.launch):
+        says = f"{name} is started once a rank by {node_spawner(s.launch).name}; it starts its own processes"  # type: ignore[union-attr]
+        yield Hit(line, says, f"each rank is a run of its own: call it alone, with {option}", known.source, "error")
+    elif not known.has(text, known.gpus):
+        says = f"{name} runs on {known.unsaid} GPU unless {option} says more; the job has {devices} there"
+        why = f"the rest of them idles: ask for {known.unsaid}, or give it {option} {devices}"
+        yield Hit(line, says, why, known.source)
 
 
 def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
