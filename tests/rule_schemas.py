@@ -166,6 +166,9 @@ SCHEMAS: dict[str, Any] = {
         words=dict[Word, Pattern],
         further=Word,
         grew=dict[Word, Word],
+        batch=dict[Word, Word],
+        unsharded=Word,
+        places=dict[Word, Word],
         **{
             "would-show": dict[Word, table("WouldShow", words=Pattern, says=Word)],
             "in-loader": Word,

@@ -305,8 +305,8 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
         return write_document(
             f"Perhaps. {numbers} It makes no memory, so a surer step beside it is wise.", first(report)
         )
-    if report.cause == "gpu-oom" and (told := of_batch(ask, report)):
-        return told
+    if report.cause == "gpu-oom" and (batch := of_batch(ask, report)):
+        return batch
     if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
         if any(UNSHARDED in step for step in report.fix):
             return write_document(after_failure()["unsharded"], first(report))
@@ -412,8 +412,8 @@ def where(ask: Ask, report: Diagnosis) -> Document | None:
     """The line of the script that changes, before and after; or the place for a variable; or the program's own line."""
     hand = in_hand(ask)
     named = report.cause == "gpu-oom" or bool(find_techniques(ask.text))
-    if hand is None and named and (place := place_of_cure(ask, report)):
-        return place
+    if hand is None and named and (in_program := place_of_cure(ask, report)):
+        return in_program
     if OF_LOADER.search(ask.text) or (hand is None and OF_LOADER.search(report.fix[0] if report.fix else "")):
         return write_document(after_failure()["in-loader"])
     if hand is None:
@@ -439,8 +439,8 @@ def where(ask: Ask, report: Diagnosis) -> Document | None:
         return write_document(
             f"Before line {line}, which starts the program:", Code(f"{export}\n{start[0].strip()} ...")
         )
-    if named and (place := place_of_cure(ask, report)):
-        return place
+    if named and (in_program := place_of_cure(ask, report)):
+        return in_program
     return write_document(
         f"No line of `{hand.name}` is sure to cure this. {report.fix[0] if report.fix else as_sentence(report.says)}"
     )

@@ -345,8 +345,8 @@ def by_what_changed(turn: TurnContext) -> State | None:
         title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
         told = difference(source, now.script, now.name).replace("(mended)", "(now)")
         notes = [one for one in turn.state.get("told", ()) if isinstance(one, str) and not one.startswith(PROVED)]
-        became = Say(BECAME.format("\n".join(f"- {one}" for one in notes))) if notes else None
-        said = (Say(WRITTEN_ANEW.format(now.name)), *filter(None, (became,)), Made(now, title, diff=told))
+        became = (Say(BECAME.format("\n".join(f"- {one}" for one in notes))),) * bool(notes)
+        said: tuple[Said, ...] = (Say(WRITTEN_ANEW.format(now.name)), *became, Made(now, title, diff=told))
         return State(said=said, act="ask")
     if before is None or before.script == now.script:
         return State(said=(Say(NOTHING_CHANGED.format(now.name)),), act="ask")
@@ -381,7 +381,7 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
     errors = [one.says for one in cured.findings if one.severity == "error"]
     found = [f"{one.says} ({one.why})" if one.why else one.says for one in cured.findings if one.severity != "error"]
     left = f"{UNPLACED.format('*, *'.join(beside.left))} {HOW_TO_CHANGE}" if beside.left else ""
-    more = (*map(Say, filter(None, (*beside.told, left))), *beside.answers)
+    more: tuple[Said, ...] = (*map(Say, filter(None, (*beside.told, left))), *beside.answers)
     if beside.text == own.text:
         none = "; ".join((*errors, *found)[:MOST_LEFT]) or "no rule speaks against it"
         return State(**{**in_hand(turn, own), "said": (Say(NOTHING_WRONG.format(none)), *more)})
@@ -389,7 +389,7 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
         turn, Paste(own.name, beside.text), *filter(None, (*now.says, cured.says, *beside.says)), before=own
     )
     open_ = ((NOT_YET, errors), (LEFT, found))
-    still = (Say(text.format("; ".join(of[:MOST_LEFT]))) for text, of in open_ if of)
+    still = tuple(Say(text.format("; ".join(of[:MOST_LEFT]))) for text, of in open_ if of)
     fewer = ranks_told(own.text, beside.text, cluster)
     return State(**{**state, "said": (*state["said"], *(Say(fewer),) * bool(fewer), *still, *more)})
 

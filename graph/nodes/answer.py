@@ -284,8 +284,9 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     if again and state.get("diagnosed") is not None:
         from graph.answering.failure import after_words
 
-        more = after_words(ask_of(state, runtime.context, text, state["utterance"].main))  # type: ignore[union-attr]
-        if more:
+        further = bool(means("further", text))  # then it is told how it went, and nothing is thought of
+        asked = ask_of(state, runtime.context, text, state["utterance"].main)  # type: ignore[union-attr]
+        if not further and (more := after_words(asked)):
             return State(said=(more,))
         from graph.conversation.fix_followup import go_on
 

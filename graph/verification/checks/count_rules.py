@@ -155,9 +155,10 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     )
     if not devices or procs == devices or s.set_to("PART_DEVICES") or part:
         return
-    unit = f"the job has {devices} GPUs there" if asked else f"a node has {devices} GPUs"
+    counted = f"{devices} GPU{'s' * (devices != 1)}"
+    unit = f"the job has {counted} there" if asked else f"a node has {counted}"
     kinds = {kind.gpus.tile_name for kind in s.node_types if kind.gpus.tiles_per_gpu > 1}
-    unit = unit.replace("GPUs", f"devices ({next(iter(kinds)) or 'tile'}s)") if kinds else unit
+    unit = re.sub(r"\bGPUs?\b", f"devices ({next(iter(kinds)) or 'tile'}s)", unit) if kinds else unit
     if procs > devices:
         why = "ranks without a GPU of their own fail: 'invalid device ordinal', 'Duplicate GPU detected'"
         yield Hit(launch.line, f"{words}; {unit}", why, sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),),
