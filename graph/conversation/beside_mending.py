@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graph.answering.ask import Ask
 from graph.conversation.turn import RATHER, WANTING, TurnContext, with_words
 from graph.reading.utterance import Clause
 from graph.usecases.edit_script import edit_script
+from graph.usecases.mend_script import Wanted
 from graph.usecases.own_words import clauses
+from graph.verification.checks.run import CheckedFinding
 from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.errors import InputError
@@ -25,6 +27,7 @@ ALL_OF_IT = re.compile(
     r"|the|my|her|his|your|its?|of|script|file|job|lines?|errors?|problems?|issues?|mistakes?|faults?|things?|points?|up"
     r"|out|bitte|das|es|alles?|fehler|ça|le|la|les|tout\w*|erreurs?|lo|los|las|todo|errores|tutto|errori)\b)*)"
 )
+SETS = re.compile(r"(?i)\w \d|=|\b(?:to|auf|at|as) \S")  # a value, however few the words
 FEW = 3  # words of a piece that says nothing of its own (`so it runs`)
 # Topics of what a job is to do by itself, told as a wish (`it shall go on after the limit`).
 OF_WISHES = ("job.resubmit", "job.dependency", "job.notify", "job.longer", "method.checkpoint", "site.internet")
@@ -45,11 +48,6 @@ class BesideMending:
     left: tuple[str, ...] = ()
 
 
-def mends_all(words: str) -> bool:
-    """Whether the words order all of it to be mended, and not one thing that they name."""
-    return ALL_OF_IT.search(words) is not None
-
-
 # What a person calls a thing otherwise than the check does.
 CALLED = {"time": "walltime", "walltime": "walltime", "hours": "walltime", "zeit": "walltime", "limit": "walltime",
           "gpu": "gpu", "gpus": "gpu", "memory": "mem", "ram": "mem", "tasks": "task", "ranks": "rank",
@@ -59,31 +57,68 @@ KEEPS = re.compile(
 )
 OF_NO_THING = word_set(
     "the a an my her his this that these those it them all thing things part bit line lines just only please pls then"
-    " and with in of for to up also one ones stuff problem issue error errors"
+    " and with in of for to up also one ones stuff problem issue error errors what which you found find listed said"
+    " told was were are wrong above everything else now whole script file job me can could would"
 )
 
 
-def wanted_of(words: str) -> Callable[[Finding], bool]:
-    """Which findings an order to mend means: those that it names where it names some, none that it keeps as it is."""
-    kept = {name for one in KEEPS.finditer(words) for name in names_in(one["what"])}
+def named_to_mend(words: str) -> set[str] | None:
+    """What an order to mend names, as the check calls it; empty: all of it; None: the words order no mending."""
     rest = KEEPS.sub(" ", words)
     verb = ALL_OF_IT.search(rest)
-    behind = re.split(r"[,.;]|\b(?:and|then|so)\b", rest[verb.end() :])[0] if verb else ""
-    named = set() if verb is None or not ONLY.search(rest) else names_in(behind)
+    if verb is None:
+        return None
+    return names_in(re.split(r"[,.;!?\n]|\b(?:and|then|so|und|et|y|e)\b", rest[verb.end() :])[0])
 
-    def wants(finding: Finding) -> bool:
-        told = f"{finding.rule} {finding.says}".lower()
-        return not any(one in told for one in kept) and (not named or any(one in told for one in named))
+
+def mends_script(words: str, findings: Sequence[Finding]) -> bool:
+    """Whether the words order the script to be mended: all of it, or what a finding speaks of; not a value to be set
+    (`fix the seed at 3`)."""
+    named = named_to_mend(words)
+    return named is not None and (not named or any(speaks_of(one, named) for one in findings))
+
+
+def wanted_of(words: str, findings: Sequence[Finding]) -> Wanted:
+    """Which findings an order to mend means: those that it names where it names some, none that it keeps as it is."""
+    kept = {name for one in KEEPS.finditer(words) for name in names_in(one["what"])}
+    named = named_to_mend(words) or set()
+    named = named if any(speaks_of(one, named) for one in findings) else set()
+
+    def wants(one: CheckedFinding, text: str) -> bool:
+        edit, lines = one.edit, text.split("\n")
+        gone = [row for row in lines[edit.first - 1 : edit.last] if row not in edit.lines] if edit else []
+        stays = speaks_of(one.finding, kept) or any(name in row.lower() for row in gone for name in kept)
+        return not stays and (not named or speaks_of(one.finding, named))
 
     return wants
 
 
-ONLY = re.compile(r"(?i)\b(?:just|only|nur|seulement|solo|nothing else)\b")
+def speaks_of(finding: Finding, names: set[str]) -> bool:
+    told = f"{finding.rule} {finding.says}".lower()
+    return any(one in told for one in names)
+
+
+PER_NODE = re.compile(r"\b(?:per|a|each|pro|par|por) (?:node|gpu|task|rank|knoten|n[oœ]e?ud|nodo)s?\b")
+# What may stand before the verb of an order: `i do not know how to fix it` is none.
+BEGINS = re.compile(
+    r"(?i)\W*(?:(?:ok\w*|k|th(?:x|anks?)|great|good|fine|well|yes|yeah|no|please|pls|kindly|then|now|just|so|and|also|can"
+    r"|could|would|will|you|u|go|ahead|let'?s|bitte|dann|und|kannst|könntest|du|mal|alors|peux|tu|pouvez|vous|s'il|te|plaît"
+    r"|entonces|puedes|por|favor|allora|puoi|per|favore)\W+)*"
+)
+
+
+def orders_mending(words: str) -> bool:
+    """Whether a clause of the words begins with an order to mend, politely or not."""
+    for start, end in clauses(words):
+        begins = BEGINS.match(words, start, end)
+        if begins and ALL_OF_IT.match(words, begins.end(), end):
+            return True
+    return False
 
 
 def names_in(text: str) -> set[str]:
     """The things that words name, as the check calls them."""
-    words = re.findall(r"[a-z][\w-]{2,}", text.lower())
+    words = re.findall(r"[a-z][\w-]{2,}", PER_NODE.sub(" ", text.lower()))
     return {CALLED.get(one, one) for one in words if one not in OF_NO_THING}
 
 
@@ -91,11 +126,11 @@ def pieces(words: str) -> Iterator[str]:
     """The clauses of a message behind or before its order to mend."""
     for start, end in clauses(words):
         text = words[start:end].strip(" ,.;:!\n")
-        if KEEPS.match(re.sub(r"^(?:no|nein|but|and)\W+", "", text)):
-            continue
         if found := ALL_OF_IT.search(text):
             text = text[found.end() :].strip() if found.start() < FEW * 8 else ""
-        if len(text.split()) > FEW:
+        if KEEPS.match(re.sub(r"^(?:no|nein|but|and)\W+", "", text)):
+            continue
+        if len(text.split()) > FEW or SETS.search(text):
             yield text
 
 
@@ -112,7 +147,7 @@ def one_wish(turn: TurnContext, own: Paste, piece: str, cluster: Cluster | None,
     main = after.utterance.main
     if main.asked in OF_WISHES and main.share("ask") >= LIKELY and "?" not in piece:
         return wished(after, own, cluster, done)
-    if main.share(*WANTING) < RATHER:
+    if main.share(*WANTING) < RATHER or "?" in piece:  # what is asked is answered behind the script
         return done
     try:
         edited = edit_script(own.text, piece, cluster)

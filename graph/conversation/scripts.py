@@ -47,7 +47,7 @@ MENDS = re.compile(
 NOT_READ = "I cannot read that script: {}."
 NOTHING_WRONG = "I find nothing in it that I could mend: {}"
 LEFT = "The check still finds, for you to decide: {}."
-NOT_YET = "**It does not run yet**, and this I cannot mend by myself: {}. Say how it shall be."
+NOT_YET = "**It does not run yet:** {}. Say how that shall be."
 MOST_LEFT = 5
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
@@ -139,7 +139,7 @@ def by_script(turn: TurnContext) -> State | None:
     if goal:  # whether it would run there
         said = reviewed(turn.words, own, turn.utterance, goal, known=True, goal=goal)
         return State(said=(*said, Say(ELSEWHERE.format(goal.title))), **in_hand(turn, own))
-    done = mended(turn, own) if mends_first(turn) else None
+    done = mended(turn, own) if mends_first(turn, own) else None
     return (
         done or judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
     )
@@ -371,12 +371,14 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
     from graph.usecases.edit_script import Edited
     from graph.usecases.mend_script import mend_script, ranks_told
     from graph.usecases.own_fields import put_field
+    from graph.verification.checks import check
 
     told, now, cluster = read(turn.words, None, None, None).request, Edited(own.text, ()), machine_for(turn, own)
     if told.account and not request_of(understand_script(own.text)).account:
         with suppress(InputError):
             now = put_field(now, "account", told, cluster, own.name)
-    cured = mend_script(now.text, None, cluster, own.name, wanted_of(turn.words))
+    wanted = wanted_of(turn.words, check(now.text, cluster))
+    cured = mend_script(now.text, None, cluster, own.name, wanted)
     beside = with_wishes(turn, replace(own, text=cured.text), cluster)
     errors = [one.says for one in cured.findings if one.severity == "error"]
     found = [f"{one.says} ({one.why})" if one.why else one.says for one in cured.findings if one.severity != "error"]
@@ -576,6 +578,9 @@ def by_own(turn: TurnContext) -> State | None:
     target = another_machine(turn, own)
     if (target and MOVES.search(turn.words)) or unknown_target(turn):
         return carry(turn, own)
+    whole = mended(turn, own) if mends_first(turn, own) else None
+    if whole and not isinstance(turn.pending, OfferEdit):
+        return whole
     if is_asked(turn):
         return (
             judged(turn, own)
@@ -585,16 +590,19 @@ def by_own(turn: TurnContext) -> State | None:
     offers = turn.pending.offers if isinstance(turn.pending, OfferEdit) else ()
     goes_on = len(offers) == 1 and offers[0].ordered and not TURNS_DOWN.match(turn.words)
     both = changed(turn, own, offers[0]) if goes_on else None  # what was ordered before, and only offered, is done too
-    whole = mended(turn, own) if mends_first(turn) else None
     return both or whole or changed(turn, own) or mended(turn, own) or not_done(turn)
 
 
-def mends_first(turn: TurnContext) -> bool:
-    """Whether the words order all of the script to be mended, whatever else they want; after a failure its cure goes
-    before that."""
-    from graph.conversation.beside_mending import mends_all
+def mends_first(turn: TurnContext, own: Paste) -> bool:
+    """Whether the words order the script to be mended, whatever else they want; after a failure its cure goes before
+    that."""
+    from graph.conversation.beside_mending import mends_script, orders_mending
 
-    return turn.state.get("diagnosed") is None and mends_all(turn.words) and not is_asked(turn)
+    if turn.state.get("diagnosed") is not None or not orders_mending(turn.words):
+        return False
+    from graph.verification.checks import check
+
+    return mends_script(turn.words, check(own.text, machine_for(turn, own)))
 
 
 def sized(turn: TurnContext, own: Paste) -> State | None:

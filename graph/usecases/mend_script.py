@@ -36,6 +36,7 @@ MOST_STEPS = 3
 SAME_MATTER: dict[str, frozenset[str]] = {
     "sched": frozenset(("directives", "limits")),
     "comm": frozenset(("rendezvous", "launch")),
+    "comm-collective-timeout": frozenset(),  # the ranks had met
     "gpu": frozenset(("launch", "limits")),
     "env": frozenset(("environment",)),
     "user-shell": frozenset(("shell", "directives")),
@@ -58,7 +59,8 @@ class Mended:
     findings: tuple[Finding, ...] = ()
 
 
-Wanted = Callable[[Finding], bool]
+# Whether a finding is to be cured, in this text.
+Wanted = Callable[[CheckedFinding, str], bool]
 
 
 def mend_script(
@@ -66,7 +68,7 @@ def mend_script(
     trouble: Diagnosis | None,
     cluster: Cluster | None,
     name: str = "script",
-    wanted: Wanted = lambda _: True,
+    wanted: Wanted = lambda *_: True,
 ) -> Mended:
     """The script with its trouble removed where that is safe; what costs is offered. wanted: which findings of the
     check are to be cured. Raises InputError on no script."""
@@ -131,7 +133,7 @@ def by_steps(case: FailedScript) -> tuple[Offer, ...]:
 def by_check(case: FailedScript) -> tuple[str, str] | None:
     """The edit of the rules that speak of the same matter as the cause."""
     cause = case.diagnosis.cause
-    families = SAME_MATTER.get(cause) or SAME_MATTER.get(cause.partition("-")[0], frozenset())
+    families = SAME_MATTER.get(cause, SAME_MATTER.get(cause.partition("-")[0], frozenset()))
     found = [one for one in checked(case.text, case.cluster) if one.edit and one.family in families]
     errors = apart([one for one in found if one.finding.severity == "error"])
     if not errors:
@@ -198,14 +200,14 @@ class Cured:
     left: tuple[Finding, ...]
 
 
-def cure(text: str, cluster: Cluster | None, wanted: Wanted = lambda _: True) -> Cured:
+def cure(text: str, cluster: Cluster | None, wanted: Wanted = lambda *_: True) -> Cured:
     """At most five rounds: an edit may bring another finding to light, which the next round cures. What in the end is
     no better is undone."""
     found = checked(text, cluster)
     best, done = Cured(text, (), tuple(one.finding for one in found)), list[Finding]()
     least = weight(found)
     for _ in range(MOST_ROUNDS):
-        applied = apart([one for one in found if one.edit is not None and wanted(one.finding)])
+        applied = apart([one for one in found if one.edit is not None and wanted(one, text)])
         if not applied:
             break
         changed = edited(text, [one.edit for one in applied if one.edit is not None])
@@ -213,7 +215,10 @@ def cure(text: str, cluster: Cluster | None, wanted: Wanted = lambda _: True) ->
         if changed == text or weight(after) > weight(found):
             break
         left = {(one.finding.rule, one.finding.says) for one in after}
-        done += [one.finding for one in found if (one.finding.rule, one.finding.says) not in left]
+        # One that stays with other numbers is not cured.
+        still = {one.finding.rule for one in after} - {one.finding.rule for one in applied}
+        gone = (one.finding for one in found if (one.finding.rule, one.finding.says) not in left)
+        done += [one for one in gone if one.rule not in still]
         text, found = changed, after
         if weight(found) < least:
             best, least = Cured(text, tuple(done), tuple(one.finding for one in found)), weight(found)
