@@ -25,6 +25,7 @@ from knowledge.launcher_options import Kind
 from knowledge.model_shapes import ModelShapes
 from knowledge.network import NetworkFacts
 from knowledge.options import OptionFact
+from knowledge.program_settings import ProgramTable
 from knowledge.schedulers.reason_types import ReasonFile, Starts, WaitKind
 from knowledge.schedulers.records import Kind as OutputKind
 from knowledge.schedulers.records import Phase
@@ -167,6 +168,9 @@ SCHEMAS: dict[str, Any] = {
         words=dict[Word, Pattern],
         further=Word,
         grew=dict[Word, Word],
+        batch=dict[Word, Word],
+        unsharded=Word,
+        places=dict[Word, Word],
         **{
             "would-show": dict[Word, table("WouldShow", words=Pattern, says=Word)],
             "in-loader": Word,
@@ -498,6 +502,7 @@ SCHEMAS: dict[str, Any] = {
     "knowledge/sites/*.yaml": Site,
     "knowledge/topic_texts.yaml": dict[Word, TopicText],
     "knowledge/background.yaml": tuple[Background, ...],
+    "knowledge/program_settings.yaml": ProgramTable,
     "knowledge/techniques.yaml": TechniqueTable,
     "knowledge/training_tools.yaml": TrainingTools,
     "knowledge/what_helps.yaml": tuple[Help, ...],

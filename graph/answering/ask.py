@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from graph.answering.job_values import jobs_named
 from graph.answering.situation import ANY_JOB, Situation, named_scheduler
 from graph.reading.utterance import Clause, Utterance
 from knowledge.cluster import Cluster
@@ -74,9 +75,15 @@ class Ask:
         scheduler = told or next((output.scheduler for output in printed), None)
         by_hand = self.last_topic in ("site.interactive", "site.jupyter") and self.script is None
         mentions = self.utterance.mentions
+        jobs = jobs_named(self.text, [one for output in printed for one in output.jobs]) if self.of_several else ()
         return Situation(
-            self.text, self.machine, self.request, name, job, scheduler, self.before, mentions, by_hand=by_hand
+            self.text, self.machine, self.request, name, job, scheduler, self.before, mentions, by_hand, jobs
         )
+
+    @property
+    def of_several(self) -> bool:
+        """Whether it asks for a deed with jobs, of which several may be meant."""
+        return self.topic in ("job.cancel", "job.change", "job.hold", "job.longer")
 
 
 def is_of_resources(clause: Clause) -> bool:

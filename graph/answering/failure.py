@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
+from graph.answering.failure_place import batches, place_of_cure
 from graph.answering.in_hand import in_hand
 from graph.answering.log import (
     OF_THE_NODE,
@@ -39,6 +40,7 @@ from knowledge.document import Code, Document, Part
 from knowledge.errors import InputError
 from knowledge.general_facts import would_help
 from knowledge.gpu_facts import find_gpu
+from knowledge.techniques import find_techniques
 from knowledge.types import BY_NUMBERS, Diagnosis
 from knowledge.wording import stems
 
@@ -59,6 +61,8 @@ FITS = re.compile(
 OF_THE_CARD = re.compile(r"(?i)\b(?:would|will|does|could|about)\s+(?:the\s+)?$")
 # Of another run: its limit and progress are none of this one.
 ELSEWHERE = re.compile(r"(?i)\b(?:other|another|old|previous|last (?:time|week|month|year)|before|used to|colleague)\b")
+# Bytes a trained parameter in mixed precision with Adam: weights, gradients, fp32 copy and both moments.
+STATES = 16
 HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
 SLACK = 1.15
 GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
@@ -301,7 +305,11 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
         return write_document(
             f"Perhaps. {numbers} It makes no memory, so a surer step beside it is wise.", first(report)
         )
+    if report.cause == "gpu-oom" and (batch := of_batch(ask, report)):
+        return batch
     if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
+        if any(UNSHARDED in step for step in report.fix):
+            return write_document(after_failure()["unsharded"], first(report))
         sized = choose_strategy(ask) if billions_of(ask) else None
         return write_document(says, *(sized.parts if sized else ()))
     if says and report.cause == "sched-time-limit" and not says.startswith("Only"):
@@ -318,6 +326,33 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
         f"It is among what helps here: {steps[0]}" if steps else f"{NO_WORD} {as_sentence(report.says)}",
         "" if steps or not todo else f"What is known to help: {todo[0]}",
     )
+
+
+# What a step says of memory that no sharding lessens.
+UNSHARDED = "sharding does not touch"
+TRAINED = re.compile(
+    r"(?i)\b(?:trainable (?:params|parameters)|number of (?:trainable )?parameters|num params)\W{1,4}([\d,._]{5,})"
+)
+
+
+def of_batch(ask: Ask, report: Diagnosis) -> Document | None:
+    """Whether another batch of a GPU would do, by what failed at the present one; None where one of the two is open."""
+    before, now, steps = batches(ask, report)
+    known = dict(report.facts) | dict(report.captured)
+    asked, total = gib(known.get("asked", "")), gib(known.get("total", ""))
+    if not (before and now and now < before and asked and total) or str(now) not in ask.text:
+        return None
+    telling = after_failure()["batch"]
+    told = telling["piece"].format(asked=asked, before=before, now=now, less=asked * now / before)
+    trained = next((one for log in ask.logs for row in rows(log) if (one := TRAINED.search(row))), None)
+    states = int(re.sub(r"\D", "", trained[1])) * STATES / 2**30 if trained else 0.0
+    if not states:
+        verdict = telling["open"]
+    else:
+        left = usable_gib(total * 2**30 / 1e9) - states
+        verdict = telling["never" if left <= 0 else "left"].format(states=states, left=max(0.0, left), total=total)
+    same = telling["same"].format(steps=steps) if steps else ""
+    return write_document(told, verdict, same)
 
 
 def on_card(ask: Ask, report: Diagnosis) -> Document | None:
@@ -376,6 +411,9 @@ OF_LOADER = re.compile(r"(?i)\bnum_?workers\b|\bprefetch\w*|\bpin_memory\b|\bdat
 def where(ask: Ask, report: Diagnosis) -> Document | None:
     """The line of the script that changes, before and after; or the place for a variable; or the program's own line."""
     hand = in_hand(ask)
+    named = report.cause == "gpu-oom" or bool(find_techniques(ask.text))
+    if hand is None and named and (in_program := place_of_cure(ask, report)):
+        return in_program
     if OF_LOADER.search(ask.text) or (hand is None and OF_LOADER.search(report.fix[0] if report.fix else "")):
         return write_document(after_failure()["in-loader"])
     if hand is None:
@@ -401,6 +439,8 @@ def where(ask: Ask, report: Diagnosis) -> Document | None:
         return write_document(
             f"Before line {line}, which starts the program:", Code(f"{export}\n{start[0].strip()} ...")
         )
+    if named and (in_program := place_of_cure(ask, report)):
+        return in_program
     return write_document(
         f"No line of `{hand.name}` is sure to cure this. {report.fix[0] if report.fix else as_sentence(report.says)}"
     )

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 
+from graph.answering.job_values import (
+    STRETCH,
+    UNITS,
+    changes_meant,
+    fits_before,
+    wanted_nodes,
+    wanted_seconds,
+)
 from graph.answering.situation import Situation, cite, gpu_tool, list_steps, write_document
 from knowledge.document import Document
 from knowledge.general_facts import Deed, job_life
 from knowledge.schedulers.times import asked_time
 from knowledge.site import Site, as_there, site_of
-from knowledge.types import SCHEDULERS, Scheduler
+from knowledge.types import SCHEDULERS
 
 NAMES = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 # Which field of a site's `watch` tells the same thing in that machine's own commands.
@@ -25,8 +33,6 @@ UNCHANGED = (
     "There users cannot change a job that was handed in (the command for it is off): cancel it, change the script and "
     "hand it in anew. It then waits from the start again."
 )
-STRETCH = r"(\d+(?:\.\d+)?)\s*(s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?|rs?)?|d(?:ays?)?)\b"
-AIMED_AT = re.compile(rf"\b(?:to|auf|zu|à|a|hasta)\s+{STRETCH}(?!\s+(?:more|longer|less|mehr|länger))", re.I)
 # More time for a job that is there: what users mostly cannot give it, and what they do instead.
 LENGTHENS = re.compile(
     r"(?i)\b(?:more|extra|additional|another) (?:\w+ ){0,2}(?:(?:run|wall)?time|h|hrs?|hours?|days?|min(?:ute)?s?)\b"
@@ -36,7 +42,6 @@ LENGTHENS = re.compile(
     r"|\bmehr (?:lauf)?zeit|\b(?:stunden|std|tage?|minuten) (?:mehr|länger)|\bnoch \w+ (?:stunden|std|tage)"
     r"|\bplus (?:de temps|longtemps)|\bheures? de plus|\bm[áa]s (?:tiempo|horas)|\bpi[ùu] (?:tempo|ore)|延長|延ば"
 )
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 SUBMIT = ("sbatch {", "qsub {", "bsub <", "flux batch")
 
 
@@ -55,14 +60,18 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
         return None
     site = site_of(situation.cluster.id) if situation.cluster else None
     there = situation.cluster.id if situation.cluster else ""
-    ways = [(text, as_there(command, there)) for text, command in told_steps(name, deed, situation)]
+    asked = told_steps(name, deed, situation)
+    ways = [(text, as_there(command, there)) for text, command in asked]
+    window = ""
     if name == "change":
-        ways = [(text, for_time(command, situation.queueing, situation.text)) for text, command in ways]
+        seconds = wanted_seconds(situation.text)
+        ways = [(text, with_values(command, situation, seconds)) for text, command in ways]
+        window = fits_before(situation.text, seconds) if seconds else ""
     steps = [(text, fill(command, situation)) for text, command in ways if command]
     own, pages = say_of_site(name, situation, site)
     if name == "notify" and site and site.sends_no_mail:
         return write_document(own, cite(pages, date(site)))
-    if name == "change" and any(command and not told for (_, command), (_, told) in zip(deed.steps, ways, strict=True)):
+    if name == "change" and any(command and not told for (_, command), (_, told) in zip(asked, ways, strict=True)):
         return write_document(UNCHANGED, cite(pages, date(site)))
     if name == "detached" and (situation.by_hand or BY_HAND.search(situation.text)):
         return write_document(ENDS_WITH_IT, fill(deed.note, situation), fill(deed.says, situation))
@@ -71,6 +80,7 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
         answer_first(name, f"{situation.text} {situation.before}"),
         fill(deed.says, situation),
         list_steps(*steps),
+        window,
         fill(deed.note, situation),
         own,
         cite(pages, date(site)),
@@ -93,8 +103,13 @@ def ends_many(text: str) -> bool:
 
 def told_steps(name: str, deed: Deed, situation: Situation) -> list[tuple[str, str]]:
     """The deed's steps. Who would end one job is not shown what ends all; who spares one is not shown how to end it."""
+    if name == "change" and (meant := changes_meant(situation.text)):
+        of_it = [one for one in deed.steps if any(re.search(command, one[1]) for command in meant)]
+        return [*of_it, deed.steps[-1]] if of_it else list(deed.steps)
     if name != "cancel":
         return list(deed.steps)
+    if len(situation.jobs) > 0:
+        return [("these and no other" if len(situation.jobs) > 1 else "this one", deed.steps[0][1])]
     if ends_many(situation.text):
         return list(deed.steps)
     if MANY.search(situation.text):
@@ -173,16 +188,19 @@ def date(site: Site | None) -> str:
     return site.as_of if site else ""
 
 
-def for_time(command: str, scheduler: Scheduler, said: str) -> str:
-    """A command that sets a time limit, with the limit that was said (`down to 6h`) in the place of its example.
+def with_values(command: str, situation: Situation, seconds: float | None) -> str:
+    """A command that changes a job, with the time and the nodes that were said in the place of its examples.
 
-    Without one the place is left open: an example that is run as it stands would end a running job.
+    Without a time the place is left open: an example that is run as it stands would end a running job.
     """
-    found = AIMED_AT.search(said)
-    asked = asked_time(scheduler, float(found[1]) * UNITS[found[2][0].lower()]) if found else "TIME"
-    return re.sub(r"\b12:00:00\b|\b12:00\b|\b12h\b", asked, command)
+    asked = asked_time(situation.queueing or "slurm", seconds) if seconds else "TIME"
+    nodes = wanted_nodes(situation.text)
+    command = re.sub(r"\b12:00:00\b|\b12:00\b|\b12h\b", asked, command)
+    return command.replace("NODES", str(nodes)) if nodes else command
 
 
 def fill(text: str, situation: Situation) -> str:
-    text, tool = text.format(script=situation.script, job=situation.job), gpu_tool(situation.cluster)
+    together = "," if "scontrol update" in text or "scontrol hold" in text else " "
+    job = together.join(situation.jobs) if situation.jobs else situation.job
+    text, tool = text.format(script=situation.script, job=job), gpu_tool(situation.cluster)
     return text if tool in text else text.replace("nvidia-smi", tool)

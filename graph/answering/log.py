@@ -53,6 +53,32 @@ LONGEST_LINE = 8_000_000
 MOST_RANKS = 8
 
 
+# The framework by the files of its own that stand in a traceback; the first that fits, as they call one another.
+BY_FILES = (
+    ("trainer", re.compile(r"-packages/(?:transformers/trainer|trl/)")),
+    ("lightning", re.compile(r"-packages/(?:lightning|pytorch_lightning)/")),
+    ("megatron", re.compile(r"/(?:megatron|Megatron-LM|nemo)/")),
+    ("torchtitan", re.compile(r"/torchtitan/")),
+    ("deepspeed", re.compile(r"-packages/deepspeed/")),
+    ("accelerate", re.compile(r"-packages/accelerate/")),
+)
+FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+)')
+
+
+def frames_of(logs: Sequence[Paste]) -> Iterator[tuple[str, str]]:
+    """(path, line) of each frame that the logs' tracebacks tell, in their order."""
+    for log in logs:
+        for row in rows(log):
+            if found := FRAME.search(row):
+                yield found["path"], found["line"]
+
+
+def framework_of_logs(logs: Sequence[Paste]) -> str:
+    """The framework whose files stand in the logs' tracebacks; empty where none of those that are known does."""
+    paths = [path for path, _ in frames_of(logs)]
+    return next((name for name, files in BY_FILES if any(files.search(path) for path in paths)), "")
+
+
 @cache
 def after_failure() -> Mapping[str, Any]:
     """The words that are asked in after a diagnosis, and what is said then. Raises FactsError on a wrong file."""

@@ -11,7 +11,7 @@ from graph.answering.fact_answer import spell
 from graph.answering.situation import Situation, cite, list_steps, write_document
 from graph.planning.plan import charge as charged_to
 from knowledge.cluster import Cluster, walltime_seconds
-from knowledge.document import Document, Paragraph
+from knowledge.document import Document, Paragraph, Steps
 from knowledge.schedulers.times import asked_time
 from knowledge.site import Site, site_of
 
@@ -477,7 +477,42 @@ def internet(cluster: Cluster, site: Site, situation: Situation) -> Document:
         "`curl -sI https://huggingface.co | head -1`.",
     }[facts.access]
     before = before_the_job(cluster) if DOWNLOADS.search(situation.text) and facts.access == "yes" else ""
-    return write_document(says, proxy if facts.proxy else None, before, facts.note or "", cite(pages, cluster.as_of))
+    steps = offline_steps(situation) if facts.access == "no" else None
+    return write_document(
+        says, proxy if facts.proxy else None, before, steps, facts.note or "", cite(pages, cluster.as_of)
+    )
+
+
+TRACKS = re.compile(r"(?i)\bwandb\b|\bw&b\b|weights.{0,3}biases|\b(?:curves?|courbes?|kurven?|curvas?|dashboard)\b")
+FETCHES = re.compile(
+    r"(?i)\b(?:model\w*|weights|data ?sets?|data|daten|download\w*|hugging ?face|hf|modell\w*|modèle)\b"
+)
+# A model of the hub as an option's value: `--model openai/whisper-large-v3`.
+OF_THE_HUB = re.compile(
+    r"--?[\w-]*(?:model|checkpoint|tokenizer)[\w-]*[= ][\"']?(?P<id>[A-Za-z][\w.-]*/[\w.-]*\w)(?![\w/])"
+)
+
+
+def offline_steps(situation: Situation) -> Steps:
+    """How what the job wants from the network is fetched before it, and what it keeps is sent after it."""
+    model = OF_THE_HUB.search(situation.request.args or "")
+    fetch = (
+        (
+            "the model, on a login node, with the same HF_HOME as in the job (a folder with room, not the home)",
+            f"export HF_HOME=FOLDER; hf download {model['id'] if model else 'MODEL'}",
+        ),
+        ("a data set of the hub", "export HF_HOME=FOLDER; hf download --repo-type dataset DATA"),
+        ("in the job script, above the line that starts the program", "export HF_HOME=FOLDER HF_HUB_OFFLINE=1"),
+    )
+    track = (
+        ("in the job script, above the line that starts the program", "export WANDB_MODE=offline"),
+        (
+            "on a login node, in the folder where it ran, afterwards, or now and then while it runs",
+            "wandb sync wandb/offline-run-*",
+        ),
+    )
+    tracks, fetches = TRACKS.search(situation.text), FETCHES.search(situation.text)
+    return list_steps(*(fetch if fetches or not tracks else ()), *(track if tracks or not fetches else ()))
 
 
 def charging(cluster: Cluster, site: Site, situation: Situation) -> Document:

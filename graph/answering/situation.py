@@ -25,8 +25,9 @@ WORDS_OF: dict[Scheduler, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """text: the clause that asks; cluster None: no machine was named; script: the file in hand; job: its number;
-    before: the question before; mentions: what the message names; by_hand: the talk is of an interactive session."""
+    """text: the clause that asks; cluster None: no machine was named; script: the file in hand; job: its number; jobs:
+    the numbers of those that are meant, where several may be; before: the question before; mentions: what the message
+    names; by_hand: the talk is of an interactive session."""
 
     text: str
     cluster: Cluster | None = None
@@ -37,6 +38,7 @@ class Situation:
     before: str = ""
     mentions: tuple[Mention, ...] = ()
     by_hand: bool = False
+    jobs: tuple[str, ...] = ()
 
     @property
     def queueing(self) -> Scheduler | None:

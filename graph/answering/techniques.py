@@ -9,6 +9,7 @@ import re
 from functools import cache
 
 from graph.answering.ask import Ask
+from graph.answering.log import framework_of_logs
 from graph.answering.situation import cite, write_document
 from graph.reading.referring import DOING, FILLERS
 from knowledge.document import Code, Document, Part
@@ -105,7 +106,7 @@ def spoken_of(ask: Ask) -> Technique | None:
 def framework_in_hand(ask: Ask) -> str:
     """The framework of the script in hand, or that was named in this thread before."""
     texts = (ask.before, ask.since, ask.script.text if ask.script else "", *(one.text for one in ask.logs))
-    told = find_framework(ask.request.framework or "")
+    told = find_framework(ask.request.framework or "") or framework_of_logs(ask.logs)
     return told or next((name for text in texts if (name := find_framework(text)) and name != "pytorch"), "")
 
 

@@ -55,11 +55,11 @@ def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str, before: str =
     left = [step for step in left if step not in now]
     if named(text, now) and (other := [half for half in halves if not words & stems(half)]) != halves:
         left = [*(f"{half[:1].upper()}{half[1:]}." for half in other), *left]
-    further = after_failure()["further"] if means("further", text) else ""
+    further = after_failure()["further"] if went_further(text) else ""
     parts = [f"{further} {after_failure()['grew'].get(diagnosis.cause, '')}".strip()] if further else []
     if left:
         parts.append(NEXT.format(now[0].rstrip("."), left[0]) if now else THEN.format(left[0]))
-    else:
+    elif not further:
         parts.append(NO_MORE.format(diagnosis.says))
         parts += [
             ALSO.format(other.cause, other.evidence.line, other.evidence.text[:200], other.why_not)
@@ -70,6 +70,17 @@ def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str, before: str =
     if diagnosis.evidence and not further:
         parts.append(LOG.format(diagnosis.evidence[0].text[:200]))
     return Say("\n\n".join(parts)), tried
+
+
+INSTEAD = re.compile(
+    r"(?i)(\d+)\D{1,12}(?:instead of|rather than|not|statt|au lieu de|en vez de|invece di)\D{0,16}(\d+)"
+)
+
+
+def went_further(text: str) -> bool:
+    """Whether it came further than before: by what is said, and by the two steps where both are."""
+    both = INSTEAD.search(text)
+    return bool(means("further", text)) and (both is None or int(both[1]) > int(both[2]))
 
 
 def is_numbers(step: str) -> bool:

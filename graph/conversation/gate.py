@@ -88,6 +88,10 @@ def only_asks_of_script(turn: TurnContext) -> bool:
     came = turn.message
     if turn.script is None or turn.question or came.scripts or came.logs or came.outputs or POLITE.search(turn.words):
         return False
+    from graph.conversation.beside_mending import orders_mending
+
+    if turn.state.get("own") and orders_mending(turn.words):
+        return False
     parts = turn.utterance.clauses
     asked = [one for one in parts if (asks_by_form(one) and rather_asks(one)) or is_asked_in_japanese(one)]
     rest = [one for one in parts if one not in asked and not (asked and one.scope in TOLD)]

@@ -27,8 +27,10 @@ ID = r"(?P<{}>\d+(?:_\d+)?|(?-i:ƒ|f(?=[A-Za-z]*\d))(?-i:[1-9A-HJ-NP-Za-km-z]{{6
 NAMED = re.compile(
     rf"(?i)\bjob(?:id)?\s*(?:id\s*|nr\.?\s*|number\s*|#\s*)?{ID.format('job')}\b|"
     rf"\bwhy (?:did|has|was|is) {ID.format('why')} (?:fail|die|crash|end|stop|kill|cancel|pend|wait|held|queue|stuck)|"
-    r"(?<![\w.:/-])(?P<long>\d{4,})(?![\w.:/-])"
+    r"(?<![\w.:/-])(?<!step )(?<!epoch )(?<!steps )(?<!iter )(?<!iteration )(?<!line )(?<!port )(?<!batch )(?<!seed )"
+    r"(?<!after )(?<!instead of )(?<!von )(?<!from )(?<!to )(?P<long>\d{4,})(?![\w.:/-])"
 )
+OF_JOB = re.compile(r"(?i)\bjobs?\b")
 OWN = re.compile(r"(?i)\bmy (?:\w+ )?jobs?\b|\bmine\b")
 # What is to end stands alone: before a noun ("cancel that line") it is an article, and the noun is what is meant.
 ALONE = (
@@ -93,6 +95,8 @@ def by_job(turn: TurnContext) -> State | None:
     """A question about one's own job, answered by the scheduler that is here."""
     if turn.message.logs or turn.message.scripts or turn.message.outputs or asks_other(turn):
         return None
+    if turn.state.get("diagnosed") and turn.utterance.main.topic.startswith("log.") and not OF_JOB.search(turn.words):
+        return None  # `now it dies at step 9000`
     words, before = turn.words, turn.state.get("job", "")
     answer = next((make for shape, make in ASKED if shape.search(words)), None)
     named = job_named(words)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from graph.answering.situation import write_document
 from graph.conversation.turn import RATHER, TurnContext, orders_as_whole
+from graph.reading.scope import denials
 from graph.reading.utterance import Clause, Utterance
 from graph.state import State
 from knowledge.job_parts import ArgumentEdit
@@ -54,9 +55,11 @@ def by_misuse(turn: TurnContext) -> State | None:
         return None
     from graph.answering.us import is_declined
 
-    listed = is_declined(turn.words)
+    listed = is_declined(without_denied(turn.words))
+    denied = not listed and is_declined(turn.words)  # `of course not his login`: who says so does not want it
     # What others are told to say of the person is no wish of theirs.
     own = (one for one in turn.utterance.clauses if listed or one.scope != "others")
+    own = (one for one in own if not (denied and is_declined(one.text)))
     likely = max((one.share("misuse") for one in own), default=0.0)
     orders = orders_as_whole(turn.utterance, RATHER)  # then a word such as *secret* is rather part of a name
     if likely < (POSSIBLE if listed and not orders else LIKELY):
@@ -74,6 +77,13 @@ def by_misuse(turn: TurnContext) -> State | None:
     site = site_of(turn.cluster.id) if turn.cluster else None
     support = f"Support: {site.support.text}" if site and site.support else ""
     return State(said=(write_document(REFUSED, support),), act="misuse")
+
+
+def without_denied(words: str) -> str:
+    """The words without what they say is not had, or not wanted."""
+    for one in denials(words):
+        words = words.replace(one.text, " ") if one.text.strip() else words
+    return words
 
 
 def by_key(turn: TurnContext) -> State | None:

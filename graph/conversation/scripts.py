@@ -32,7 +32,7 @@ from graph.usecases.script_lines import (
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.schedulers.reasons import spoken_reason
-from knowledge.types import Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood
+from knowledge.types import JobRequest, Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood, Variable
 
 if TYPE_CHECKING:
     from graph.usecases.diagnose_job import JobReport
@@ -46,7 +46,8 @@ MENDS = re.compile(
 )
 NOT_READ = "I cannot read that script: {}."
 NOTHING_WRONG = "I find nothing in it that I could mend: {}"
-LEFT = "The check still finds, for you to decide: {}"
+LEFT = "The check still finds, for you to decide: {}."
+NOT_YET = "**It does not run yet:** {}. Say how that shall be."
 MOST_LEFT = 5
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
@@ -91,6 +92,8 @@ WRITTEN_ANEW = (
     "`{}` is written anew for its machine: program, arguments and your own variables came over, directives, "
     "modules and launch are that machine's. Against your script, comments and all:"
 )
+PROVED = "Checked against"
+BECAME = "What became of your lines, and what is yours to do:\n\n{}\n\nLine by line:"
 ELSEWHERE = "It was not written for {0}: say *port it to {0}* and I write it anew for it."
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
@@ -135,7 +138,10 @@ def by_script(turn: TurnContext) -> State | None:
     if goal:  # whether it would run there
         said = reviewed(turn.words, own, turn.utterance, goal, known=True, goal=goal)
         return State(said=(*said, Say(ELSEWHERE.format(goal.title))), **in_hand(turn, own))
-    return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+    done = mended(turn, own) if mends_first(turn, own) else None
+    return (
+        done or judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+    )
 
 
 def cured(turn: TurnContext, own: Paste) -> State | None:
@@ -161,7 +167,7 @@ def another_machine(turn: TurnContext, own: Paste) -> Cluster | None:
     source = machine_of(own.text)
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
     others = [one for one in named if source is None or one.id != source.id]
-    moves = MOVES.search(turn.words)
+    moves = MOVES.search(turn.words) or turn.utterance.main.share("port") >= SURE
     theirs = understand_script(own.text).scheduler
     foreign = any(theirs and one.scheduler != theirs for one in others)  # it cannot run there as it is
     going_to = (catalogue_of(turn)[str(one.value)] for one in turn.utterance.of_kind("Machine")
@@ -337,7 +343,10 @@ def by_what_changed(turn: TurnContext) -> State | None:
     if source and not named:
         title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
         told = difference(source, now.script, now.name).replace("(mended)", "(now)")
-        return State(said=(Say(WRITTEN_ANEW.format(now.name)), Made(now, title, diff=told)), act="ask")
+        notes = [one for one in turn.state.get("told", ()) if isinstance(one, str) and not one.startswith(PROVED)]
+        became = (Say(BECAME.format("\n".join(f"- {one}" for one in notes))),) * bool(notes)
+        said: tuple[Said, ...] = (Say(WRITTEN_ANEW.format(now.name)), *became, Made(now, title, diff=told))
+        return State(said=said, act="ask")
     if before is None or before.script == now.script:
         return State(said=(Say(NOTHING_CHANGED.format(now.name)),), act="ask")
     if touched and named and not named & changed_words(before.script, now.script):
@@ -353,24 +362,37 @@ def by_what_changed(turn: TurnContext) -> State | None:
 
 
 def mended(turn: TurnContext, own: Paste) -> State | None:
-    """`Fix it`, without a log: what the check can cure is cured."""
+    """`Fix it`, without a log: what the check can cure is cured, and what else the words want is done or named."""
     if not MENDS.search(turn.words):
         return None
+    from graph.conversation.beside_mending import wanted_of, with_wishes
     from graph.debugging.remedies import request_of
     from graph.usecases.edit_script import Edited
-    from graph.usecases.mend_script import mend_script
+    from graph.usecases.mend_script import mend_script, ranks_told
     from graph.usecases.own_fields import put_field
+    from graph.verification.checks import check
 
     told, now, cluster = read(turn.words, None, None, None).request, Edited(own.text, ()), machine_for(turn, own)
     if told.account and not request_of(understand_script(own.text)).account:
         with suppress(InputError):
             now = put_field(now, "account", told, cluster, own.name)
-    cured = mend_script(now.text, None, cluster, own.name)
-    found = "; ".join(one.says for one in cured.findings[:MOST_LEFT])
-    if cured.text == own.text:
-        return State(said=(Say(NOTHING_WRONG.format(found or "no rule speaks against it")),), **in_hand(turn, own))
-    says = filter(None, (*now.says, cured.says, LEFT.format(found) if found else ""))
-    return made_of(turn, Paste(own.name, cured.text), *says, before=own)
+    wanted = wanted_of(turn.words, check(now.text, cluster))
+    cured = mend_script(now.text, None, cluster, own.name, wanted)
+    beside = with_wishes(turn, replace(own, text=cured.text), cluster)
+    errors = [one.says for one in cured.findings if one.severity == "error"]
+    found = [f"{one.says} ({one.why})" if one.why else one.says for one in cured.findings if one.severity != "error"]
+    left = f"{UNPLACED.format('*, *'.join(beside.left))} {HOW_TO_CHANGE}" if beside.left else ""
+    more: tuple[Said, ...] = (*map(Say, filter(None, (*beside.told, left))), *beside.answers)
+    if beside.text == own.text:
+        none = "; ".join((*errors, *found)[:MOST_LEFT]) or "no rule speaks against it"
+        return State(**{**in_hand(turn, own), "said": (Say(NOTHING_WRONG.format(none)), *more)})
+    state = made_of(
+        turn, Paste(own.name, beside.text), *filter(None, (*now.says, cured.says, *beside.says)), before=own
+    )
+    open_ = ((NOT_YET, errors), (LEFT, found))
+    still = tuple(Say(text.format("; ".join(of[:MOST_LEFT]))) for text, of in open_ if of)
+    fewer = ranks_told(own.text, beside.text, cluster)
+    return State(**{**state, "said": (*state["said"], *(Say(fewer),) * bool(fewer), *still, *more)})
 
 
 def taken_up(turn: TurnContext, own: Paste) -> State:
@@ -506,6 +528,8 @@ def carry(turn: TurnContext, own: Paste) -> State:
         request = replace(request, account=named)  # what stands alone is the account of where it goes
     if (goal := another_machine(turn, own)) and request.machine != goal.id:
         request = replace(request, machine=goal.id, source_machine=request.machine or carried.machine)
+    if goal:
+        request = as_wanted_there(turn.words, carried, request, goal, own)
     if target := unknown_target(turn):
         from graph.debugging.remedies import request_of
 
@@ -525,6 +549,26 @@ def carry(turn: TurnContext, own: Paste) -> State:
     )
 
 
+# What a run writes to, that a machine without internet lets nobody reach.
+TRACKED = re.compile(
+    r"(?i)(?<![\w/])(?:--?(?:use[-_])?wandb\w*|wandb)\b|\bWANDB_(?!MODE)\w+|--report[-_]to[= ]\S*wandb"
+)
+KEPT_ON_DISK = "no internet there: runs are kept on disk; `wandb sync` on a login node sends them"
+
+
+def as_wanted_there(words: str, carried: JobRequest, request: JobRequest, goal: Cluster, own: Paste) -> JobRequest:
+    """A whole node of the new machine where that is wanted and no number of GPUs, and tracking that works there."""
+    said = read(words, None, None, None).request
+    counted = said.gpus_per_node or said.total_gpus
+    if request.exclusive and not carried.exclusive and not counted:
+        each = goal.node_type(goal.default_queue.node_types[0]).gpus.devices_per_node
+        request = replace(request, total_gpus=None, gpus_per_node=each, nodes=request.nodes or 1) if each else request
+    names = {one.name for one in request.variables}
+    if goal.internet.access == "no" and TRACKED.search(own.text) and not names & {"WANDB_MODE", "WANDB_DISABLED"}:
+        request = replace(request, variables=(*request.variables, Variable("WANDB_MODE", "offline", KEPT_ON_DISK)))
+    return request
+
+
 def by_own(turn: TurnContext) -> State | None:
     """Words about the person's own script that is in hand: an edit in place, a mending, a move to another machine."""
     own = turn.state.get("own")
@@ -533,6 +577,9 @@ def by_own(turn: TurnContext) -> State | None:
     target = another_machine(turn, own)
     if (target and MOVES.search(turn.words)) or unknown_target(turn):
         return carry(turn, own)
+    whole = mended(turn, own) if mends_first(turn, own) else None
+    if whole and not isinstance(turn.pending, OfferEdit):
+        return whole
     if is_asked(turn):
         return (
             judged(turn, own)
@@ -542,7 +589,19 @@ def by_own(turn: TurnContext) -> State | None:
     offers = turn.pending.offers if isinstance(turn.pending, OfferEdit) else ()
     goes_on = len(offers) == 1 and offers[0].ordered and not TURNS_DOWN.match(turn.words)
     both = changed(turn, own, offers[0]) if goes_on else None  # what was ordered before, and only offered, is done too
-    return both or changed(turn, own) or mended(turn, own) or not_done(turn)
+    return both or whole or changed(turn, own) or mended(turn, own) or not_done(turn)
+
+
+def mends_first(turn: TurnContext, own: Paste) -> bool:
+    """Whether the words order the script to be mended, whatever else they want; after a failure its cure goes before
+    that."""
+    from graph.conversation.beside_mending import mends_script, orders_mending
+
+    if turn.state.get("diagnosed") is not None or not orders_mending(turn.words):
+        return False
+    from graph.verification.checks import check
+
+    return mends_script(turn.words, check(own.text, machine_for(turn, own)))
 
 
 def sized(turn: TurnContext, own: Paste) -> State | None:

@@ -21,6 +21,8 @@ NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
 # What torch.distributed calls the collectives of each kind of GPU; xccl is built in since PyTorch 2.8.
 COLLECTIVES = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 NAME = re.compile(r"\{\w+\}")
+MEETS = "`MASTER_ADDR="
+OWN_TORCHRUN = re.compile(r"\btorchrun_\w+")
 SETS = re.compile(r"\bexport ([A-Z]\w+)=([^\s`]+)")
 
 
@@ -39,6 +41,10 @@ def for_cluster(diagnosis: Diagnosis, cluster: Cluster) -> Diagnosis:
     exact = {step for one in library().signatures if one.id == diagnosis.signature for step in one.fix}
     closer = [] if exact & set(diagnosis.fix) else steps_of(cause, here, ("vendor",))
     own = [] if exact & set(diagnosis.fix) else steps_of(cause, here, ("scheduler",))
+    met = any(
+        f"{MEETS}{cluster.rendezvous.host}" in step for step, _ in facts
+    )  # then the general address is a wrong one
+    own = [step for step in own if not (met and MEETS in step)]
     kept = [step for step in diagnosis.fix if step not in (*others, *closer) and holds(step, here)]
     kept = kept or [step for step in cause.fix if not NAME.search(step) and holds(step, here)]
     general = [step for step in kept if not _contradicted(step, cluster)]
@@ -109,7 +115,15 @@ def _hung(cluster: Cluster) -> list[Step]:
 
 def _rendezvous(cluster: Cluster) -> list[Step]:
     fact = cluster.rendezvous
-    return [(f"On {cluster.title}: `MASTER_ADDR={fact.host}`, `MASTER_PORT={fact.port}`.", fact.source)]
+    own = f"On {cluster.title}, exported in the job script above the line that starts the program: "
+    steps: list[Step] = [(f"{own}`MASTER_ADDR={fact.host}`, `MASTER_PORT={fact.port}`.", fact.source)]
+    for form in cluster.launch.get("pytorch", ()):
+        options = [one for one in form.torchrun_options if "is_host" in one]
+        if form.workers == "torchrun" and (options or OWN_TORCHRUN.search(form.torchrun)):
+            call = " ".join((form.torchrun, *options))
+            note = f" ({form.note})" if form.note else ""
+            steps.append((f"With torchrun there: `{call}` in place of plain torchrun{note}.", form.source))
+    return steps
 
 
 def _internet(cluster: Cluster) -> list[Step]:

@@ -28,10 +28,7 @@ OF_TOKENS = re.compile(rf"(?i)micro-batch|smaller batch|batch of a GPU|half the 
 IN_16_BIT = re.compile(r"(?i)\b(?:torch[_ ])?dtype['\"]?[\s=:]{1,3}['\"]?(?:torch\.)?(?:bfloat16|bf16)\b")
 # Steps that stand before the log's own sum, which is nothing to do.
 MOST_BEFORE = 3
-UNKNOWN = (
-    "From these alone how much a smaller batch, checkpointing or sharding saves cannot be told: {}say the model, "
-    "how it is spread and on how many GPUs."
-)
+UNKNOWN = "From these alone how much a smaller batch, checkpointing or sharding saves cannot be told: {}say {}."
 # Values that programs and their arguments tell of a training.
 BATCH = re.compile(
     r"(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size|local[-_]batch[-_]size"
@@ -66,7 +63,8 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "", said: JobReque
     steps = (without_setting(step) if log.unused is not None else step for step in found.fix
              if not (useless and OF_TOKENS.search(step)))  # fmt: skip
     kept = tuple(step for step in steps if step and not step.startswith(BY_NUMBERS))
-    open_ = "" if known else UNKNOWN.format("" if script else "give the script (`--script`), or ")
+    told = open_parts(found, script, words, said or JobRequest())
+    open_ = "" if known else UNKNOWN.format("" if script else "give the script (`--script`), or ", told)
     sources = dict.fromkeys((*found.sources, *(SOURCES if known else ())))
     last = f"{what_was_short(log)} {open_}".strip()
     return replace(found, fix=(*(*first, *kept)[:MOST_BEFORE], last), sources=tuple(sources))
@@ -80,7 +78,7 @@ def states_alone(log: OutOfMemory, model: SizedModel, layout: Layout) -> bool:
 
 def without_setting(step: str) -> str:
     """A step without the sentences on the allocator's setting, which the log's own sum tells."""
-    return " ".join(one for one in step.split(". ") if ALLOCATOR not in one)
+    return ". ".join(one for one in step.split(". ") if ALLOCATOR not in one)
 
 
 def out_of_memory(found: Diagnosis) -> OutOfMemory | None:
@@ -155,6 +153,21 @@ def model_and_layout(found: Diagnosis, script: str, words: str, said: JobRequest
     if model is None or spread is None or gpus is None:
         return None
     return model, replace(_trained(text, facts), spread=spread, gpus=gpus)
+
+
+def open_parts(found: Diagnosis, script: str, words: str, said: JobRequest) -> str:
+    """What the sum still wants to hear, in words: the model, its spread, the GPUs."""
+    facts, record = dict(found.facts), _record(script)
+    gpus = _gpus(record, facts) or said.total_gpus
+    spread = _spread(record, " ".join((script, words)), gpus) or SPREADS.get(said.strategy or "")
+    named = (record.model if record else None) or facts.get("model") or words
+    parts = (
+        ("the model", bool(named and find_model(named))),
+        ("how it is spread", spread is not None),
+        ("on how many GPUs", gpus is not None),
+    )
+    lacking = [name for name, known in parts if not known] or [parts[0][0]]
+    return " and ".join(filter(None, (", ".join(lacking[:-1]), lacking[-1])))
 
 
 def _record(script: str) -> ScriptRecord | None:

@@ -19,7 +19,7 @@ from graph.conversation.gate import POLITE, surely_orders
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import BYE, GOODBYE, SEND_LOG, THANKS, UNPLACED, WELCOME, next_step, not_understood
 from graph.conversation.refused import warn_of_key
-from graph.conversation.turn import SURE, asks_by_form, orders_as_whole
+from graph.conversation.turn import RATHER, SURE, asks_by_form, orders_as_whole
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
@@ -53,6 +53,17 @@ from knowledge.types import (
 ANSWERED = ("ask", "review", "plan")
 LIKELY = 0.35
 CERTAIN, PLAIN = 0.7, 0.95
+# What is asked of a job beside what its scheduler printed, and that does not tell.
+OF_A_RUN = (
+    "job.efficiency",
+    "job.node",
+    "job.live",
+    "job.cancel",
+    "job.change",
+    "job.longer",
+    "job.detached",
+    "job.notify",
+)
 FEW_WORDS = 6
 IS_SO = "The script has that already, so nothing changes. *show the script* prints it."
 STAYS_BY = "The script stays as it is, with {}: {}."
@@ -204,11 +215,15 @@ def also_answered(state: State, made: State, runtime: Runtime[Context], changed:
             continue  # the diagnosis above is its answer
         of_life = clause.topic.startswith("site.") and clause.topic not in FACTS_FIRST
         enough = CERTAIN if isinstance(state["outcome"], Diagnosis) else PLAIN
-        if not changed and not (of_life and (clause.leads or clause.confidence >= enough)):
+        deed = state.get("act") == "pending" and clause.topic in OF_A_RUN and clause.confidence >= RATHER
+        if not changed and not deed and not (of_life and (clause.leads or clause.confidence >= enough)):
             continue
         get_ready(runtime)
         now = State(**{**state, **made})
-        told = in_words(ask_of(now, runtime.context, clause.text, clause), runtime)
+        ask = ask_of(now, runtime.context, clause.text, clause)
+        if isinstance(state["outcome"], LaunchPlan) and now.get("source"):  # `16 nodes there too?`: where it goes
+            ask = replace(ask, machine=runtime.context.cluster(request_of(now)) or ask.machine)
+        told = in_words(ask, runtime)
         made["said"] = (*made["said"], *(told or (unknown(state, runtime.context, clause),) * changed))
     return made
 
@@ -258,19 +273,29 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         changed = made_one or left or state.get("act") in ("edit", "misuse")
         read = state.get("utterance")
         misused = state.get("act") == "misuse" and read and read.main.share("misuse") >= SURE  # nor how it is done
-        several = len(clauses_of(state)) > 1 and not misused
+        several = (len(clauses_of(state)) > 1 or state.get("act") == "pending") and not misused
         return also_answered(state, State(said=state["said"]), runtime, changed) if several else State()
     if speaks_of_log(state) and state.get("diagnosed") is None:
+        if state["utterance"].of_kind("JobId"):  # type: ignore[union-attr]
+            get_ready(runtime)
+            clause = replace(state["utterance"].main, act="ask", topic="job.lost")  # type: ignore[union-attr]
+            ended = clear_answer(ask_of(state, runtime.context, text, clause), runtime.context)
+            said = (*((ended.document,) if ended else ()), Say(SEND_LOG))
+            return State(said=said, pending=AwaitLog())
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if state["act"] == "help":
         return State(said=(Say(can()),))
     act = state["act"]
     refuses = topic(state) == "log.helps" and any(denials(text))  # `not the batch, is there another way?`
-    if (topic(state) == "log.next" or refuses) and state.get("diagnosed") is not None:
+    from graph.answering.log import means
+
+    again = topic(state) == "log.next" or refuses or (failing and means("further", text))
+    if again and state.get("diagnosed") is not None:
         from graph.answering.failure import after_words
 
-        more = after_words(ask_of(state, runtime.context, text, state["utterance"].main))  # type: ignore[union-attr]
-        if more:
+        further = bool(means("further", text))  # then it is told how it went, and nothing is thought of
+        asked = ask_of(state, runtime.context, text, state["utterance"].main)  # type: ignore[union-attr]
+        if not further and (more := after_words(asked)):
             return State(said=(more,))
         from graph.conversation.fix_followup import go_on
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from graph.answering.job_values import means_others
 from graph.context import Context
 from graph.conversation.cure import by_cure
 from graph.conversation.deeds import by_deed
@@ -90,6 +91,8 @@ def by_waiting(turn: TurnContext) -> State | None:
     if main.topic and main.confidence >= LEADING and not main.topic.startswith(OF_WAITING):
         return None  # `do i get a mail when it is through?`
     if (wants_script(turn) and WRITES.search(turn.words)) or any(m.kind in OF_A_RUN for m in turn.utterance.mentions):
+        return None
+    if means_others(turn.words, [job for one in scheduler_output(output) for job in one.jobs]):
         return None
     from graph.usecases.follow_waiting import follow_waiting
 

@@ -16,7 +16,8 @@ from graph.porting.container import first_node
 from graph.porting.guards import GIVEN
 from graph.porting.ownership import facts_variables, is_machine_variable
 from graph.porting.walk import COUNTS, Placing, listed, name_of, names_in, role_of, sets, source_of, words_in
-from knowledge.cluster import NodeType
+from knowledge.cluster import Cluster, NodeType
+from knowledge.errors import InputError
 from knowledge.types import SCHEDULER_TITLES, LaunchPlan, Scheduler
 from knowledge.word_lists import word_set
 
@@ -44,6 +45,18 @@ OF_BASH = word_set("BASH_SOURCE BASHPID EUID GROUPS IFS LINENO OPTARG OPTIND PPI
 READ = re.compile(r"(?<!\\)\$\{?([A-Z][A-Z0-9_]+)\}?(?![:\w-])")
 DEFAULTS = re.compile(r"(?m)^[^#\n]*?\$\{([A-Za-z_]\w*):-")
 SHELLS_OWN = re.compile(r"(?<!\\)\$(\{?[1-9@*]\}?)(?!\w)")
+
+
+def node_of(text: str, source: Cluster) -> NodeType:
+    """The kind of node that the old script asks for: by its queue or the GPUs that it names, else the usual one."""
+    from graph.verification.checks.subject import read_subject
+
+    try:
+        kinds = read_subject(text, source).node_types
+    except (InputError, RecursionError):
+        kinds = ()
+    usual = first_node(source)
+    return usual if usual in kinds or not kinds else kinds[0]
 
 
 @dataclass(frozen=True)
@@ -217,7 +230,7 @@ class Left:
                 lines = ", ".join(str(n) for n, _ in found[:MOST_NAMED])
                 shown = listed(dict.fromkeys(word for _, word in found))
                 yield PortNote(0, f"{shown} (line {lines}): for {TITLES[maker]} GPUs, here are {gpus.model}.")
-        before = first_node(source) if source else None
+        before = node_of(self.walk.text, source) if source else None
         if gpus.vendor == "intel" and (before is None or before.gpus.vendor != "intel"):
             yield PortNote(0, "A program that names cuda or nccl has to name xpu and xccl on these GPUs.")
         theirs = before.gpus.memory_gb if before else None

@@ -55,6 +55,9 @@ TALK = re.compile(
 CLAUSES = re.compile(r"(?=[^$|&<>{}`;]*$).*?[a-z)]{2}[.,] [A-Za-z]\w+ .{3,}")
 # A program's name and a few plain words.
 COMMAND = re.compile(r"[a-z~./][\w.+/~-]*(?: [\w.+/~@%-]+){0,4}")
+# A program's name that is no word of a sentence, or one with an argument that is none; and what starts a program.
+CALLS = re.compile(r"(?=\S*[\d_./]|[a-z]+[A-Z])\S+ \S|\S+ (?:\S+ )*(?:\S*\w[_./]\w|-\w)")
+STARTS = re.compile(r"\s*(?:(?:time|exec|nohup)\s+)?(?:python[\d.]*|bash|sh|singularity|apptainer|Rscript|julia)\s+\S")
 ASKS = re.compile(r"[?\uff1f](?:\s|$)")
 # Small words of which no command line has two outside of its quotes, whatever options a person names between them.
 SMALL_WORDS = re.compile(
@@ -75,6 +78,8 @@ NAMED_BY = re.compile(
 )  # the word behind it is a value or a command of its own
 FOREIGN = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 ACCENTED = re.compile(r"(?<!\S)[^\W\d_]*[\u00c0-\u024f][^\W\d_]*(?=[\s,.;:!?]|$)")
+# `for vista`: no loop over anything.
+FOR_WHOM = re.compile(r"\s*for\s+(?!\w+\s*(?:;|$|\s+in\b)|\(\(|\w+\s+in\b)\w|for \w+\s*$")
 PRINTS = re.compile(
     r"\s*(?:#|(?:echo|printf|print|cat|logger|trap|alias|read)\b|(?:if|while|until|for|elif|case)\b.*[\[;$(])"
 )
@@ -514,15 +519,18 @@ def behind_each(lines: Sequence[str]) -> list[Behind]:
 
 @dataclass(slots=True)
 class Lines:
-    """Where the reading stands: inside which kind of text, and what holds the next line to it."""
+    """Where the reading stands: inside which kind of text, what holds the next line to it, and whether the script
+    starts its program already."""
 
     now: Kind = "words"
     until: str = ""
     continued: bool = False
+    starts: bool = False
 
     def kind(self, line: str, alone: bool, behind: Behind) -> Kind:
         self.now = self.next(line, alone, behind)
         self.continued = line.rstrip().endswith("\\")
+        self.starts = self.now == "script" and (self.starts or bool(LAUNCH.match(line) or STARTS.match(line)))
         return self.now
 
     def next(self, line: str, alone: bool, behind: Behind) -> Kind:
@@ -531,7 +539,8 @@ class Lines:
             return "script"
         if AT_HOST.match(line):  # typed into a terminal: no script holds it
             return "words"
-        if self.now == "script" and (self.continued or is_shell(line) or is_between(line, behind.said)):
+        ends = not self.starts and is_last_command(line, behind.said)
+        if self.now == "script" and (self.continued or is_shell(line) or is_between(line, behind.said) or ends):
             self.until = document[1] if (document := HEREDOC.search(line)) else ""
             return "script"
         if begins_script(line, alone):
@@ -541,7 +550,8 @@ class Lines:
         if self.now == "log" and not is_talk(line):
             return "log"
         if not line.strip() and self.now == "script":
-            return "script" if goes_on(behind.said) or is_between(behind.said, behind.then) else "words"
+            ends = not self.starts and is_last_command(behind.said, behind.then)
+            return "script" if goes_on(behind.said) or is_between(behind.said, behind.then) or ends else "words"
         return "log" if self.now == "words" and leads_to_log(line, behind.below) else "words"
 
 
@@ -561,6 +571,8 @@ def begins_script(line: str, alone: bool) -> bool:
 
 def is_shell(line: str) -> bool:
     """Whether a line goes on with the script that it stands under."""
+    if FOR_WHOM.match(line):
+        return False
     if printed().match(line) or not line.strip():
         return False
     return line.lstrip().startswith("#") or bool(
@@ -575,9 +587,20 @@ def goes_on(line: str) -> bool:
 
 def is_between(line: str, behind: str) -> bool:
     """Whether a line that nobody knows as a command (`nvidia-smi`, `sleep 5`) stands between lines of one script."""
+    return is_plain_command(line) and not SHEBANG.match(behind) and goes_on(behind)
+
+
+def is_last_command(line: str, behind: str) -> bool:
+    """Whether the last line of a message calls a program that nobody knows (`nnUNetv2_train 501 3d_fullres 0`): what a
+    script without any start was pasted for."""
+    return not behind.strip() and is_plain_command(line) and bool(CALLS.match(line.strip()))
+
+
+def is_plain_command(line: str) -> bool:
+    """Whether a line is a name and a few plain words, in which nobody speaks."""
     text = line.strip()
     told = LABEL.fullmatch(text) or TALK.search(text) or printed().match(line) or is_sentence(line)
-    return bool(COMMAND.fullmatch(text)) and not told and not SHEBANG.match(behind) and goes_on(behind)
+    return bool(COMMAND.fullmatch(text)) and not told
 
 
 def leads_to_log(line: str, below: str) -> bool:

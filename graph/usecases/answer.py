@@ -228,7 +228,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     planned = ask.clause.act == "plan" and (
         ask.clause.by_rule or is_sized(ask.utterance)
     )  # then its sum is asked, and no general text
-    if not planned and (step := tell_technique(ask)):
+    placed = ask.report is not None and ask.topic == "log.where"  # in the program that failed, and not anywhere
+    if not planned and not placed and (step := tell_technique(ask)):
         return Answered(step, certain=True)
     if of_size := allows(ask) or tell_own_time(ask):
         return Answered(of_size, certain=True)

@@ -6,7 +6,7 @@ that speaks of the same matter. Without a diagnosis, the errors that the check c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import unified_diff
 
@@ -25,7 +25,9 @@ from graph.debugging.script_edits import FailedScript, put_lines, without_settin
 from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
 from graph.verification.checks.rule import Edit
 from graph.verification.checks.run import CheckedFinding, checked
+from graph.verification.checks.subject import read_subject
 from knowledge.cluster import Cluster
+from knowledge.errors import InputError
 from knowledge.types import Diagnosis, Finding, Offer
 
 MOST_ROUNDS = 5
@@ -34,6 +36,7 @@ MOST_STEPS = 3
 SAME_MATTER: dict[str, frozenset[str]] = {
     "sched": frozenset(("directives", "limits")),
     "comm": frozenset(("rendezvous", "launch")),
+    "comm-collective-timeout": frozenset(),  # the ranks had met
     "gpu": frozenset(("launch", "limits")),
     "env": frozenset(("environment",)),
     "user-shell": frozenset(("shell", "directives")),
@@ -56,10 +59,21 @@ class Mended:
     findings: tuple[Finding, ...] = ()
 
 
-def mend_script(script: str, trouble: Diagnosis | None, cluster: Cluster | None, name: str = "script") -> Mended:
-    """The script with its trouble removed where that is safe; what costs is offered. Raises InputError on no script."""
+# Whether a finding is to be cured, in this text.
+Wanted = Callable[[CheckedFinding, str], bool]
+
+
+def mend_script(
+    script: str,
+    trouble: Diagnosis | None,
+    cluster: Cluster | None,
+    name: str = "script",
+    wanted: Wanted = lambda *_: True,
+) -> Mended:
+    """The script with its trouble removed where that is safe; what costs is offered. wanted: which findings of the
+    check are to be cured. Raises InputError on no script."""
     if trouble is None:
-        return mend_by_checks(script, cluster, name)
+        return mend_by_checks(script, cluster, name, wanted)
     case = case_of(script, trouble, cluster)
     done, offered = applied(case)
     if done is None and not offered:
@@ -119,7 +133,7 @@ def by_steps(case: FailedScript) -> tuple[Offer, ...]:
 def by_check(case: FailedScript) -> tuple[str, str] | None:
     """The edit of the rules that speak of the same matter as the cause."""
     cause = case.diagnosis.cause
-    families = SAME_MATTER.get(cause) or SAME_MATTER.get(cause.partition("-")[0], frozenset())
+    families = SAME_MATTER.get(cause, SAME_MATTER.get(cause.partition("-")[0], frozenset()))
     found = [one for one in checked(case.text, case.cluster) if one.edit and one.family in families]
     errors = apart([one for one in found if one.finding.severity == "error"])
     if not errors:
@@ -132,12 +146,41 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def mend_by_checks(script: str, cluster: Cluster | None, name: str) -> Mended:
-    """Every error and warning that a rule can cure."""
-    cured = cure(script, cluster)
+def mend_by_checks(script: str, cluster: Cluster | None, name: str, wanted: Wanted) -> Mended:
+    """Every error and warning that is wanted and that a rule can cure."""
+    cured = cure(script, cluster, wanted)
     says = " ".join(sentence(one.says) for one in cured.cured)
     left = tuple(one for one in cured.left if one.severity != "info")
     return Mended(name, cured.text, says, difference(script, cured.text, name), (), left)
+
+
+FEWER = (
+    "It starts {} ranks now, where it meant {}: the global batch is that much smaller unless the batch of a GPU or the "
+    "accumulation grows{}."
+)
+
+
+def ranks_told(before: str, after: str, cluster: Cluster | None) -> str:
+    """That a mended launch has fewer ranks than the script meant; empty where it has as many, or nobody can tell."""
+    was, now = (ranks_of(text, cluster) for text in (before, after))
+    if not was or not now or now[0] >= was[0]:
+        return ""
+    each = now[0] // now[1]
+    more = f"; {was[0]} ranks are {was[0] // each} nodes there" if each and was[0] % each == 0 else ""
+    return FEWER.format(now[0], was[0], more)
+
+
+def ranks_of(text: str, cluster: Cluster | None) -> tuple[int, int] | None:
+    """(ranks, nodes) of a launch; None where a count is open."""
+    try:
+        launch = read_subject(text, cluster).launch
+    except (InputError, RecursionError):
+        return None
+    nodes = (launch.nodes or 1) if launch else 0
+    if launch is None:
+        return None
+    each = launch.procs if launch.spawner else launch.per_node
+    return (each * nodes, nodes) if each else None
 
 
 def difference(before: str, after: str, name: str) -> str:
@@ -157,23 +200,29 @@ class Cured:
     left: tuple[Finding, ...]
 
 
-def cure(text: str, cluster: Cluster | None) -> Cured:
-    """At most five rounds: an edit may bring another finding to light. A round that makes nothing better is undone."""
+def cure(text: str, cluster: Cluster | None, wanted: Wanted = lambda *_: True) -> Cured:
+    """At most five rounds: an edit may bring another finding to light, which the next round cures. What in the end is
+    no better is undone."""
     found = checked(text, cluster)
-    cured: list[Finding] = []
+    best, done = Cured(text, (), tuple(one.finding for one in found)), list[Finding]()
+    least = weight(found)
     for _ in range(MOST_ROUNDS):
-        edits = [one for one in found if one.edit is not None]
-        applied = apart(edits)
+        applied = apart([one for one in found if one.edit is not None and wanted(one, text)])
         if not applied:
             break
         changed = edited(text, [one.edit for one in applied if one.edit is not None])
         after = checked(changed, cluster)
-        if changed == text or weight(after) >= weight(found):
+        if changed == text or weight(after) > weight(found):
             break
         left = {(one.finding.rule, one.finding.says) for one in after}
-        cured += [one.finding for one in found if (one.finding.rule, one.finding.says) not in left]
+        # One that stays with other numbers is not cured.
+        still = {one.finding.rule for one in after} - {one.finding.rule for one in applied}
+        gone = (one.finding for one in found if (one.finding.rule, one.finding.says) not in left)
+        done += [one for one in gone if one.rule not in still]
         text, found = changed, after
-    return Cured(text, tuple(cured), tuple(one.finding for one in found))
+        if weight(found) < least:
+            best, least = Cured(text, tuple(done), tuple(one.finding for one in found)), weight(found)
+    return best
 
 
 def weight(found: Iterable[CheckedFinding]) -> tuple[int, int]:

@@ -14,8 +14,10 @@ from graph.extraction.launch_shape import NODE_SPAWNERS, LaunchShape
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.rule import Hit, launch_rule
+from graph.verification.checks.count_edits import one_task_a_node, ranks_a_node
+from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
+from knowledge.program_settings import settings_of
 from knowledge.word_lists import in_order
 
 DEVICES = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES|ZE_AFFINITY_MASK")
@@ -44,7 +46,7 @@ def once_per_rank(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     says = (
         f"{launch.parallel.name} starts {launch.per_node} {layer.name}s on every node, {each}: it is wanted once a node"
     )
-    yield Hit(launch.line, says)
+    yield Hit(launch.line, says, edit=one_task_a_node(s, launch))
 
 
 def one_node_meant(launch: LaunchShape) -> bool:
@@ -133,7 +135,11 @@ def tasks_per_node(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         s, launch, launch.per_node, f"{launch.parallel.name} starts {launch.per_node} ranks a node"
     ):
         # Ranks of MPI may share a GPU, or need none: only a rendezvous says that each takes one.
-        yield hit if "MASTER_ADDR" in {one.name for one in s.script.assignments} else replace(hit, severity="warning")
+        yield (
+            hit
+            if "MASTER_ADDR" in {one.name for one in s.script.assignments}
+            else replace(hit, severity="warning", edit=None)
+        )
 
 
 def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> Iterator[Hit]:
@@ -151,12 +157,14 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     )
     if not devices or procs == devices or s.set_to("PART_DEVICES") or part:
         return
-    unit = f"the job has {devices} GPUs there" if asked else f"a node has {devices} GPUs"
+    counted = f"{devices} GPU{'s' * (devices != 1)}"
+    unit = f"the job has {counted} there" if asked else f"a node has {counted}"
     kinds = {kind.gpus.tile_name for kind in s.node_types if kind.gpus.tiles_per_gpu > 1}
-    unit = unit.replace("GPUs", f"devices ({next(iter(kinds)) or 'tile'}s)") if kinds else unit
+    unit = re.sub(r"\bGPUs?\b", f"devices ({next(iter(kinds)) or 'tile'}s)", unit) if kinds else unit
     if procs > devices:
         why = "ranks without a GPU of their own fail: 'invalid device ordinal', 'Duplicate GPU detected'"
-        yield Hit(launch.line, f"{words}; {unit}", why, sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),))
+        yield Hit(launch.line, f"{words}; {unit}", why, sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),),
+                  edit=ranks_a_node(s, launch, devices))  # fmt: skip
     elif asked:
         yield Hit(launch.line, f"{words}; {unit}: {devices - procs} stay idle", "one rank drives one device", sources.TORCH_DISTRIBUTED,
                   "warning", change=(("gpus_per_node", devices),))  # fmt: skip
@@ -216,6 +224,23 @@ def total_processes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         yield Hit(launch.line, says)
 
 
+def own_gpus(s: Subject) -> Iterator[Hit]:
+    """A program that takes one GPU where none of its own options says more, and starts its processes by itself."""
+    text = s.script.text
+    known, devices = settings_of(text), s.devices
+    call = known.called(text) if known else None
+    if known is None or call is None or known.unsaid is None or not devices or devices <= known.unsaid:
+        return
+    name, option, line = known.names[0], known.gpus[0], text.count("\n", 0, call.start("name")) + 1
+    if node_spawner(s.launch):
+        says = f"{name} is started once a rank by {node_spawner(s.launch).name}; it starts its own processes"  # type: ignore[union-attr]
+        yield Hit(line, says, f"each rank is a run of its own: call it alone, with {option}", known.source, "error")
+    elif not known.has(text, known.gpus):
+        says = f"{name} runs on {known.unsaid} GPU unless {option} says more; the job has {devices} there"
+        why = f"the rest of them idles: ask for {known.unsaid}, or give it {option} {devices}"
+        yield Hit(line, says, why, known.source)
+
+
 def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Tensor, pipeline and data parallelism as the program is told them, against the ranks that are started."""
     if STARTS_ITS_OWN.search(plain(launch.program.entry)):
@@ -238,6 +263,7 @@ def parallel_sizes(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
 RULES = (
     launch_rule("launch-sizes", "launch", "warning", "tensor, pipeline and data parallel sizes that do not give the number of ranks", parallel_sizes,
                 why="programs multiply them and compare with the world size: they stop where the two differ"),
+    Rule("launch-own-gpus", "launch", "warning", "more GPUs than a program takes by itself (nnU-Net, vLLM)", own_gpus),
     launch_rule("launch-once-per-rank", "launch", "error", "torchrun or accelerate started by every task instead of once a node", once_per_rank, sources.TORCHRUN,
                 why="they fight for the same ports and GPUs: 'address already in use', or a wait that never ends"),
     launch_rule("launch-first-node-only", "launch", "error", "several nodes, and nothing starts the program on the others", first_node_only),

@@ -11,7 +11,7 @@ from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner, one_node_meant
 from graph.verification.checks.rank_rules import RANK_NAMES
-from graph.verification.checks.rule import Hit, Rule, launch_rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import are_alone, in_task, in_tasks, root_with_launcher
 
@@ -82,7 +82,31 @@ def missing(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     elif launch.parallel is not None and layer.role("nodes") is not None and not told_where(s, layer):
         wanted = "--main_process_ip" if layer.name == "accelerate" else "--rdzv-endpoint (or --master-addr)"
         says = f"{layer.name} on {launch.tasks or 'several'} nodes is given no {wanted}"
-        yield Hit(launch.line, says, source=sources.ACCELERATE if layer.name == "accelerate" else sources.TORCHRUN)
+        page = sources.ACCELERATE if layer.name == "accelerate" else sources.TORCHRUN
+        yield Hit(launch.line, says, source=page, edit=met_at(s, launch))
+
+
+FIRST_NODE = '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
+MEETING = ' --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:{port}"'
+
+
+def met_at(s: Subject, launch: LaunchShape) -> Edit | None:
+    """Where torchrun's nodes meet: the machine's own first host, else Slurm's, in MASTER_ADDR where nothing sets it.
+    None on a machine with a torchrun of its own, in quotes, and where any of it is said already."""
+    layer, line = launch.spawner, s.line(launch.line)
+    forms = s.cluster.launch.get("pytorch", ()) if s.cluster else ()
+    special = any(form.workers == "torchrun" and form.torchrun.startswith("torchrun_") for form in forms)
+    plain_call = re.search(r"(?<![\w./'\"-])torchrun(?=\s)", line)
+    if layer is None or layer.name != "torchrun" or s.scheduler != "slurm" or special or not plain_call:
+        return None
+    if "rdzv" in line or "master" in line.lower() or "'" in line:
+        return None
+    ports = s.set_to("MASTER_PORT")
+    options = MEETING.format(port="$MASTER_PORT" if ports else "29500")
+    made = f"{line[: plain_call.end()]}{options}{line[plain_call.end() :]}"
+    host = s.cluster.rendezvous.host if s.cluster else FIRST_NODE
+    above = () if s.set_to("MASTER_ADDR") else (f"export MASTER_ADDR={host}",)
+    return Edit(launch.line, launch.line, (*above, made))
 
 
 def unset_address(s: Subject, launch: LaunchShape) -> Iterator[Hit]:

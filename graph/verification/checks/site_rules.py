@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from graph.extraction.directives import is_placeholder
 from graph.extraction.launch_shape import LaunchShape
+from graph.verification.checks.count_edits import missing_tasks
 from graph.verification.checks.directive_rules import own_lines
 from graph.verification.checks.option_tables import MARKS
 from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
@@ -101,7 +102,7 @@ def required_missing(s: Subject) -> Iterator[Hit]:
     for fact in s.cluster.required:
         if not set(SATISFIES[fact.key]) & set(s.job.asked) and not moot(s, fact):
             line = max(one.line for one in s.job.asked.values())
-            edit = added(s, fact, line)
+            edit = missing_tasks(s, line) if fact.key == "tasks" else added(s, fact, line)
             says = f"{s.cluster.title} wants {CALLED[fact.key]}, and no directive asks for {'them' if fact.key in ('gpus', 'filesystems', 'cpus') else 'it'}"
             # "else ...": the default that the job gets, and may want.
             told = fact.key == "place" or (fact.why or "").startswith("else")

@@ -76,7 +76,15 @@ def test_more_time_is_had_by_the_next_job(text: str) -> None:
 
 
 def test_no_time_is_set_that_nobody_said() -> None:
-    assert "TimeLimit=TIME" in told("change", "delta", "change the queue of my job")
+    assert "TimeLimit=TIME" in told("change", "delta", "can i make its time shorter")
+    assert "TimeLimit" not in told("change", "delta", "change the queue of my job")
+
+
+def test_what_is_said_stands_in_the_command() -> None:
+    assert "NumNodes=1" in told("change", "delta", "can i drop it to 1 node without losing my spot in the queue")
+    text = "it has 12h, the maintenance starts tomorrow at 8:00, now it is 22:10. 9h would do, can i cut it?"
+    said = told("change", "delta", text)
+    assert "TimeLimit=09:00:00" in said and "it has to start by 23:00" in said
 
 
 def test_a_chain_over_time_outs_does_not_ask_for_a_good_end() -> None:
