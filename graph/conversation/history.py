@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from graph.changes import changes, diff
-from graph.conversation.turn import SURE, WANTING, TurnContext, asks_by_form
+from graph.conversation.turn import RATHER, SURE, WANTING, TurnContext, asks_by_form
 from graph.extraction.request import understand
 from graph.extraction.sentences.lexicon import FIELD_WORDS
 from graph.reading.parts import count
@@ -86,6 +86,7 @@ STEPS = re.compile(
     re.I,
 )
 VERSION = re.compile(r"\b(?:one|version|script|that|la|le|el|il|die|der|das)\b", re.I)
+POINTS_AT = re.compile(r"(?i)(?<=\w)\s+(?:ones?|version|script)\b(?=\W*$)")
 PLAINLY = re.compile(
     r"\b(?:undo|revert|change|edit|back|r[üu]ckg\w+|annul\w+|deshac\w+|desha\w+|d[ée]fai\w+"
     r"|desfa\w+)\b",
@@ -172,7 +173,10 @@ def from_history(turn: TurnContext) -> State | None:
     words = turn.words.strip()
     if turn.message.scripts or turn.message.logs or not words:
         return None
-    if UNDO.fullmatch(words):
+    # `hm no, debug is packed, undo`: what stands before it is the reason.
+    reason, _, last = max(words.rpartition(","), words.rpartition(";"), key=lambda parts: len(parts[0]))
+    behind = UNDO.fullmatch(last) and reason and turn.utterance.main.share("undo", "back") >= RATHER
+    if UNDO.fullmatch(words) or behind:
         return undo(turn)
     if REDO.fullmatch(words):
         return redo(turn)
@@ -248,8 +252,8 @@ def withdrawn(turn: TurnContext, words: str) -> State | None:
 
 
 def numbers_and_names(words: str) -> dict[str, object]:
-    """The values that a way back names: of `back to the one with 8 hours` the time."""
-    request = understand(words, None, None, None).request
+    """The values that a way back names: of `back to the one with 8 hours` the time; `the 4 node one` is no number."""
+    request = understand(POINTS_AT.sub("", words), None, None, None).request
     names = (one.name for one in fields(JobRequest) if one.name not in UNTOLD and one.name != "source_machine")
     told = {name: getattr(request, name) for name in names if getattr(request, name) not in (None, ())}
     return {name: value for name, value in told.items() if name != "framework" or "strategy" not in told}

@@ -318,7 +318,7 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
         if kind not in piece.lower() and piece not in placed and not says_nothing(piece) and not stands(piece, cluster)
     ]
     unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
-    return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
+    return replace(heard, left=tuple(left)), tuple(map(Say, (*said, *heard.notes, *unplaced)))
 
 
 def is_bare(request: JobRequest) -> bool:

@@ -73,9 +73,38 @@ def weigh(read: Understood, before: JobRequest, text: str) -> Understood:
         return read  # what the tagger passes over there is no other reading
     doubtful = tagged.whole < SURE_OF_WHOLE or reads_more(ruled, now, before)
     if doubtful and differing(ruled, before):
+        if shared := evidenced(ruled, now, before, text):
+            return replace(read, request=shared, left=still_left(read, shared, before, tagged))
         return replace(read, left=still_left(read, now, before, tagged), doubtful=True, rival=now)
     left = (*still_left(read, now, before, tagged), *(one.text for one in tagged.open if one.sure >= SURE_OF_WHOLE))
     return Understood("generate", now, (), tuple(dict.fromkeys(left)), (), doubtful)
+
+
+def evidenced(ruled: JobRequest, now: JobRequest, before: JobRequest, text: str) -> JobRequest | None:
+    """What both read, with names that one alone read and that stand in the text: `2 nodes and dev-g first`.
+
+    None where they read a field differently, share nothing, or a number of the text is in neither's share.
+    """
+    ours, theirs = (
+        {name: getattr(one, name) for name in COMPARED if getattr(one, name) != getattr(before, name)}
+        for one in (ruled, now)
+    )
+    shared = {name: value for name, value in ours.items() if theirs.get(name) == value}
+    alone = {name: value for name, value in {**theirs, **ours}.items() if name not in shared}
+    if not shared or any(name in ours and name in theirs for name in alone):
+        return None
+    named: dict[str, Any] = {
+        name: value for name, value in alone.items() if isinstance(value, str) and stands_in(value, text)
+    }
+    numbers = set(re.findall(r"\d+", " ".join(map(str, (*shared.values(), *named.values())))))
+    if set(re.findall(r"\d+", text)) - numbers:
+        return None
+    kept: dict[str, Any] = {name: getattr(before, name) for name in alone if name not in named}
+    return replace(ruled, **kept, **named)
+
+
+def stands_in(value: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text, re.I) is not None
 
 
 def agreed(read: Understood, tagged: TaggedChange, before: JobRequest, text: str) -> Understood:

@@ -30,6 +30,7 @@ FILLERS = word_set(
 THINGS = word_set(
     "it that this them these script job file error errors problem issue failure fault bug cause fix cure change "
     "changes mend correction corrections solution suggestion suggestions advice step steps line lines both all "
+    "command python srun torchrun launch call "
     "everything work works run runs start starts pass es dies skript fehler problem lösung vorschlag änderung erreur "
     "problème version solution changement correction error problema solución cambio arreglo corrección errore "
     "soluzione modifica"
