@@ -39,7 +39,8 @@ class ModelFamily(Facts):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingEngine(Facts):
     """options: part of a job -> option of the server; key: the variable or option of its key; install: what brings it,
-    by the GPUs' backend; images: those that hold it, likewise; too_old: what is said of a GPU without one."""
+    by the GPUs' backend; needs: what that asks of the system; images: those that hold it, likewise; too_old: what is
+    said of a GPU without one."""
 
     title: str
     source: str
@@ -52,6 +53,7 @@ class ServingEngine(Facts):
     install: Mapping[str, str]
     install_source: str
     images: Mapping[str, str]
+    needs: Mapping[str, str] = field(default_factory=dict)
     too_old: Mapping[str, str] = field(default_factory=dict)
 
 

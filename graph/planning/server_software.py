@@ -16,6 +16,7 @@ FOLDER = "$HOME/envs/{}"
 # What loads or enters a Python of the site: a second one beside the server's own torch is what its pages warn of.
 SITE_PYTHON = re.compile(r"^(?:#|(?:module|ml) load \S*(?:pytorch|conda|forge|frameworks)\S*\s*$|conda activate\s*$)")
 MADE = "{} is not in the site's PyTorch; make this environment once, on a login node: `{}`"
+WANTS = "{}; it needs {}"
 VENV = "pip install --user uv && uv venv --python 3.12 --seed {0} && source {0}/bin/activate && {1}"
 CONDA = "conda create -y -p {0} python=3.12 && conda activate {0} && pip install uv && {1}"
 OWN_WHEELS = "virtualenv --no-download {0} && source {0}/bin/activate && pip install --no-index {1}"
@@ -63,11 +64,14 @@ def server_environment(request: JobRequest, cluster: Cluster, node: NodeType, so
     conda = fact is not None and any("conda activate" in line for line in software.lines)
     own = re.compile(rf"\$\{{?{fact.name}\b") if fact else SITE_PYTHON
     lines = tuple(line for line in software.lines if not own.search(line))
-    how = made_by(folder, name, install, software, conda=conda)
+    how = MADE.format(engine.title, made_by(folder, name, install, software, conda=conda))
+    needs = engine.needs.get(node.gpus.backend)
+    if needs and "--no-index" not in (software.create or ""):  # a site's own wheels fit its system
+        how = WANTS.format(how, needs)
     taken = Assumption(
         fact.name if fact else "environment",
         folder,
-        cluster.internet.as_there(MADE.format(engine.title, how)),
+        cluster.internet.as_there(how),
         engine.install_source,
     )
     made = replace(request, environment=folder, environment_kind="conda" if conda else "venv")

@@ -13,7 +13,7 @@ from graph.planning.plan import plan
 from graph.planning.resources.parameters import find_model
 from graph.verification.checks import check
 from knowledge.catalogue import catalogue
-from knowledge.served_models import full_name, likely_names, served_models, weights_of
+from knowledge.served_models import family_of, full_name, likely_names, served_models, weights_of
 from knowledge.types import JobRequest, LaunchPlan, Refusal
 from templates.render import render
 
@@ -141,6 +141,20 @@ def test_the_server_has_an_environment_of_its_own(machine: str, gone: str, there
     assert gone not in text and there in text and "install vllm" in told(decided)
     own = render(made(f"serve Qwen/Qwen2.5-7B-Instruct with vllm on {machine}, 1 node, venv /work/me/env")).script
     assert "/work/me/env" in own and "envs/vllm" not in own
+
+
+@pytest.mark.parametrize(
+    ("server", "machine", "needs"),
+    [("sglang", "Delta", "CUDA 13"), ("vllm", "Frontier", "glibc 2.35"), ("vllm", "Delta", "")],
+)
+def test_what_the_install_asks_of_the_system_is_told(server: str, machine: str, needs: str) -> None:
+    said = told(made(f"serve Qwen/Qwen2.5-7B-Instruct with {server} on {machine}, 1 node"))
+    assert needs in said.partition("; it needs ")[2] if needs else "it needs" not in said
+
+
+def test_a_base_model_that_reaches_further_than_its_chat_model_may() -> None:
+    base, chat = family_of("Qwen2.5-7B"), family_of("Qwen2.5-7B-Instruct")
+    assert base and chat and (base.context, chat.context) == (131072, 32768)
 
 
 @pytest.mark.parametrize(

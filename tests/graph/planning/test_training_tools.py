@@ -147,6 +147,12 @@ def test_counts_of_a_tool_follow_the_nodes() -> None:
     assert "trainer.nnodes=8" in planned(order, "make it 8 nodes").args
 
 
+@pytest.mark.parametrize(("method", "asks"), [("ppo", "critic.model.path=Qwen/"), ("grpo", "rollout.n=5")])
+def test_verl_gets_what_it_does_not_start_without(method: str, asks: str) -> None:
+    args = program(planned(f"verl {method} of Qwen/Qwen2.5-7B-Instruct on 1 node of Delta"))
+    assert asks in args and "rollout.name=vllm" in args and "use_dynamic_bsz=True" in args
+
+
 @pytest.mark.parametrize(
     ("change", "args", "nodes"),
     [
