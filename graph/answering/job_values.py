@@ -44,6 +44,8 @@ WAITING = re.compile(r"(?i)\b(?:pending|waiting|queued|not (?:yet )?(?:running|s
 RUNNING = re.compile(r"(?i)\b(?:running|started|laufend\w*)\b")
 FIRST = re.compile(r"(?i)\b(?:top|upper)\b|\b(?:the|my) (?:first|oldest)\b")
 LAST = re.compile(r"(?i)\b(?:bottom|lower) (?:one|job)\b|\b(?:the|my) (?:last|bottom|newest|latest)\b")
+# `What if I kill 12?`: what it would mean for the waiting one is asked.
+SUPPOSED = re.compile(r"(?i)\b(?:if|wenn|falls|si|se|als)\b|如果|もし")
 SPARED = re.compile(r"(?i)\b(?:but|except\w*|other than|apart from|besides?|not|keep|leave)\b")
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}")
 
@@ -137,4 +139,5 @@ def means_others(text: str, jobs: Sequence[QueuedJob]) -> bool:
     waiting one is no answer to that."""
     named = jobs_named(text, jobs)
     phases = {one.phase for one in jobs if id_of(one) in named}
-    return len(jobs) > 1 and bool(named) and (bool(SPARED.search(text)) or "waiting" not in phases)
+    elsewhere = "waiting" not in phases and not SUPPOSED.search(text)
+    return len(jobs) > 1 and bool(named) and (bool(SPARED.search(text)) or elsewhere)

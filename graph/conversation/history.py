@@ -190,13 +190,13 @@ def by_act(turn: TurnContext, words: str) -> State | None:
     if gone := withdrawn(turn, words):
         return gone
     main = turn.utterance.main
-    returns = main.share("undo", "back")
+    returns = main.share("undo", "back", *(("redo",) if FIRST.search(words) else ()))  # `as it was at first`
     one = len(turn.utterance.clauses) == 1 and len(words.split()) <= MOST_WORDS and "?" not in words
     if one and turn.state.get("bundle") is None and main.share("undo") >= SURE:
         return State(said=(Say(NONE_YET),), reopened=True)
     if not one or turn.state.get("bundle") is None:
         return None
-    if main.share("redo") >= LIKELY:
+    if main.share("redo") >= LIKELY and not FIRST.search(words):
         return redo(turn)
     if returns < (POSSIBLE if UNDOES.match(words) else LIKELY):
         return None

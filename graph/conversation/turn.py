@@ -106,7 +106,8 @@ class TurnContext:
         """Whether the message is more likely than not for something that wants nothing of a job."""
         main = self.utterance.main
         nothing = main.act in ASKING or main.act == "outside"
-        return nothing and main.confidence >= RATHER and main.share(*WANTING) < HARDLY
+        most = 2 * HARDLY if main.act == "outside" else HARDLY
+        return nothing and main.confidence >= RATHER and main.share(*WANTING) < most
 
     @property
     def only_asks(self) -> bool:

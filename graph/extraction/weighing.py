@@ -40,6 +40,7 @@ SERVED = word_set("vllm sglang")  # a program of its own, which the rules start
 # What is compared: the rest follows from it, or only tells where it was heard.
 COMPARED = FIELDS - {"heard", "site_words", "patches", "total_gpus"}
 HEARD = word_set("walltime queue account environment container")
+DERIVED = word_set("strategy framework walltime node_type")  # may follow from other fields, with no word of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def evidenced(ruled: JobRequest, now: JobRequest, before: JobRequest, text: str)
         name: value for name, value in alone.items() if isinstance(value, str) and stands_in(value, text)
     }
     numbers = set(re.findall(r"\d+", " ".join(map(str, (*shared.values(), *named.values())))))
-    if set(re.findall(r"\d+", text)) - numbers:
+    if set(re.findall(r"\d+", text)) - numbers or alone.keys() - named.keys() - DERIVED:
         return None
     kept: dict[str, Any] = {name: getattr(before, name) for name in alone if name not in named}
     return replace(ruled, **kept, **named)

@@ -289,7 +289,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     refuses = topic(state) == "log.helps" and any(denials(text))  # `not the batch, is there another way?`
     from graph.answering.log import means
 
-    again = topic(state) == "log.next" or refuses or (failing and means("further", text))
+    unhelped = topic(state) == "log.next" and state["utterance"].main.confidence >= LIKELY  # type: ignore[union-attr]
+    again = unhelped or refuses or (failing and means("further", text))
     if again and state.get("diagnosed") is not None:
         from graph.answering.failure import after_words
 
@@ -302,7 +303,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         tried_before, before = tuple(state.get("unhelped", ())), state.get("question_before", "")
         step, tried = go_on(state["diagnosed"], tried_before, text, before)  # type: ignore[arg-type]
         return State(said=(step,), unhelped=tried)
-    if is_outside(state) and not is_order(text):
+    if (is_outside(state) and not is_order(text)) or (act == "outside" and is_declined(text)):
         return State(said=(decline(text, runtime.context.cluster(request_of(state))),))
     if act == "outside" and (is_order(text) or state["utterance"].of_kind("JobId")):  # type: ignore[union-attr]
         return State(said=(Say(NO_ACTS),))
