@@ -42,7 +42,7 @@ def split_model(ask: Ask) -> Document:
 
 
 def choose_batch(ask: Ask) -> Document:
-    """The order in which to choose, usual ranges, the learning rate with it; or whether a moved script keeps its own."""
+    """The order in which to choose, usual ranges, the learning rate; or whether a moved script keeps its own."""
     if same := tell_same_batch(ask):
         return same
     return write_document(
