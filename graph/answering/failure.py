@@ -82,6 +82,7 @@ OWN_TO_CHANGE = (
     ("sched-over", "in the job script: it asks for more than the queue gives"),
     ("sched-time", "in the job script: its time was too short for the work, or nothing was saved before"),
     ("sched-", "in what the job asks for"),
+    ("env-no-internet", "in the machine's way out: where it ran before, the nodes reached it or had the files already"),
     ("env-", "in the environment of the job, not in the model and not in the node"),
     ("gpu-oom", "in the training: it wants more memory than the GPU has"),
     ("comm-", "in how the processes find each other or in one rank that died first; rarely in the node"),
@@ -174,6 +175,8 @@ def after_words(ask: Ask) -> Document | None:
     if report.cause == "gpu-oom" and billions_of(ask):
         return need_memory(ask, report)
     told = told_facts(ask, report) or (helps(ask, report) if THOUGHT_OF.search(ask.text) else None)
+    if means("mine", ask.text):
+        return fault(ask, report)
     return told or (None if TRIED.search(ask.text) else of_steps(ask, report))
 
 

@@ -64,6 +64,15 @@ def in_gpus(hours: float, each: int, machine: Cluster | None) -> str:
     )
 
 
+# What the price of the script before a change was told to be.
+HOURS_TOLD = re.compile(r"= \**([\d.]+) node hours")
+
+
+def hours_told(ask: Ask) -> float | None:
+    """The node hours that were told last; None where none were."""
+    return next((float(one[1]) for row in ask.statements if (one := HOURS_TOLD.search(row.text))), None)
+
+
 def tell_cost(ask: Ask) -> Document | None:
     """Nodes x hours with their parts, and how the machine charges them. Sizes that are said go before the script's."""
     hand = in_hand(ask)
@@ -92,6 +101,11 @@ def tell_cost(ask: Ask) -> Document | None:
     )
     there = in_site_unit(asked, machine)
     told = f"{sum_of}{gpus}{f', charged as **{there}** there' if there else ''}, if it runs to its limit."
+    if STAYS.search(ask.text) and (before := hours_told(ask)):
+        same = (
+            "The same as before." if before == hours else f"Not the same: {before:g} node hours before, {hours:g} now."
+        )
+        told = f"{same} {told}"
     return charged(machine, told, factor) if machine else write_document(told)
 
 
