@@ -174,6 +174,10 @@ DEED = re.compile(
 )
 STOPS = re.compile(r"[;.?!\n]\s")
 LISTED = re.compile(r"(?i)\s*(?:[,&/+]|and|und|et|y|e|och|en)?\s*(?:and|und|et|y|e|och|en)?\s*(?:#|job )?\s*")
+# Behind a number that the deed is not done with: it is the subject of its own clause.
+SUBJECT = re.compile(
+    r"(?i)\s+(?:keeps?|stays?|runs?|should|shall|is|are|was|has|must|can|may|will|needs?|goes|bleibt|läuft|soll)\b"
+)
 FAR = 1000
 
 
@@ -193,6 +197,8 @@ def ids_of_deed(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     while first and LISTED.fullmatch(text[spans[first - 1][1] : spans[first][0]]):
         first -= 1
     while last + 1 < len(spans) and LISTED.fullmatch(text[spans[last][1] : spans[last + 1][0]]):
+        if SUBJECT.match(text, spans[last + 1][1]):
+            break
         last += 1
     return tuple(text[a:b] for a, b in spans[first : last + 1])
 

@@ -73,6 +73,12 @@ def hours_told(ask: Ask) -> float | None:
     return next((float(one[1]) for row in ask.statements if (one := HOURS_TOLD.search(row.text))), None)
 
 
+def tell_same_cost(ask: Ask) -> Document | None:
+    """Whether the script costs what was told before it changed; None where that is not asked, or nothing was told."""
+    asked = ask.topic in ("script.cost", "site.charging") and STAYS.search(ask.text)
+    return tell_cost(ask) if asked and hours_told(ask) and in_hand(ask) else None
+
+
 def tell_cost(ask: Ask) -> Document | None:
     """Nodes x hours with their parts, and how the machine charges them. Sizes that are said go before the script's."""
     hand = in_hand(ask)

@@ -46,7 +46,11 @@ def tell_technique(ask: Ask) -> Document | None:
     known = plainly_named(texts_before(ask))
     named = [one for _, _, one in find_techniques(ask.text, known)]
     framework = find_framework(ask.text)
-    of_script = ask.topic == "script.cost" and ask.clause.confidence >= CLEAR and not find_techniques(ask.before)
+    of_script = (
+        ask.topic in ("script.cost", "site.charging")
+        and ask.clause.confidence >= CLEAR
+        and not find_techniques(ask.before)
+    )
     step = named[0] if named else spoken_of(ask) if goes_on(ask) and not of_script else None
     if step is None or (len({one.id for one in named}) > 1 and asks("choosing", ask.text)):
         return None
@@ -94,8 +98,8 @@ def is_bare(text: str) -> bool:
 
 
 def texts_before(ask: Ask) -> tuple[str, ...]:
-    """The last question, and what was answered to it and before, the newest first."""
-    return (ask.before, *(one.text for one in ask.statements[:RECENT]))
+    """The last question, the cure of the last failure, and what was answered before, the newest first."""
+    return (ask.before, *(ask.report.fix if ask.report else ()), *(one.text for one in ask.statements[:RECENT]))
 
 
 def spoken_of(ask: Ask) -> Technique | None:
