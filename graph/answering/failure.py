@@ -132,8 +132,6 @@ def by_failure(ask: Ask) -> Document | None:
     if report is None or report.cause in UNDECIDED or is_other(ask):
         return None
     teller = TELLERS.get(ask.topic, helps if ask.topic.startswith(OF_WORK) and THOUGHT_OF.search(ask.text) else None)
-    if ask.topic in ("log.cause", "log.fault") and (follows := only_follows(ask, report)):
-        return follows
     if ask.topic == "log.cause" and means("claim", ask.utterance.text):
         return fault(ask, report) if means("machine", ask.utterance.text) else denied(ask, report)
     told = on_card(ask, report) or (teller(ask, report) if teller else None)

@@ -98,8 +98,8 @@ def is_bare(text: str) -> bool:
 
 
 def texts_before(ask: Ask) -> tuple[str, ...]:
-    """The last question, the cure of the last failure, and what was answered before, the newest first."""
-    return (ask.before, *(ask.report.fix if ask.report else ()), *(one.text for one in ask.statements[:RECENT]))
+    """The last question, and what was answered to it and before, the newest first."""
+    return (ask.before, *(one.text for one in ask.statements[:RECENT]))
 
 
 def spoken_of(ask: Ask) -> Technique | None:

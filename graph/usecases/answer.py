@@ -240,6 +240,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
+    if follows := of_what_follows(ask):
+        return Answered(follows, certain=True)
     if (
         ask.report
         and ask.clause.confidence >= AT_LEAST
@@ -328,6 +330,15 @@ def tell_reason(ask: Ask) -> Document | None:
     if text and text.why:
         return write_document(text.why)
     return None
+
+
+def of_what_follows(ask: Ask) -> Document | None:
+    """That what the words blame, or deny to be the cause, only follows from the failure that is spoken of."""
+    if ask.report is None or ask.topic not in ("log.cause", "log.fault"):
+        return None
+    from graph.answering.failure import only_follows
+
+    return only_follows(ask, ask.report)
 
 
 def of_this_failure(ask: Ask) -> Document | None:

@@ -402,5 +402,6 @@ def tried(case: WaitCase, wanted: Mapping[str, float], asked: Mapping[str, float
 
 ANSWERS: tuple[tuple[str, Callable[[WaitCase, str], FollowUp | None]], ...] = (
     ("cancel", cancelled), ("leave", left_alone), ("ahead", ahead), ("holds", holders), ("whose", whose_limit),
-    ("instead", instead), ("first-of", first), ("priority", priority), ("over", over), ("when", when),
+    ("instead", instead), ("first-of", first), ("pass", priority), ("priority", priority),
+    ("over", over), ("when", when),
 )  # fmt: skip
