@@ -41,6 +41,8 @@ def on_each_node(s: Subject, launch: LaunchShape) -> Edit | None:
     meets = any("rdzv" in line for line in lines.values())
     if s.scheduler != "slurm" or not BEGINS_NODE.match(first) or not alike or not meets:
         return None
+    if s.job.gpus_per_task:  # one task would get the GPUs of one
+        return None
     cores = (s.job.cpus_per_task or 0) * (s.job.tasks_per_node or 1)
     each = f" --cpus-per-task={cores}" if cores else ""
     indent = first[: len(first) - len(first.lstrip())]
