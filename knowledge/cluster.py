@@ -478,5 +478,10 @@ class Cluster(Facts):
         return tuple(queue for queue in self.queues if queue.node_types)
 
     @property
+    def writes_queue(self) -> bool:
+        """Whether a job names a queue; where none is written the scheduler chooses it."""
+        return any("{queue}" in fact.text for fact in self.directives)
+
+    @property
     def default_queue(self) -> Queue:
         return next(queue for queue in self.queues if queue.default)

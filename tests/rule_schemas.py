@@ -171,11 +171,16 @@ SCHEMAS: dict[str, Any] = {
         batch=dict[Word, Word],
         unsharded=Word,
         places=dict[Word, Word],
+        fetch=table(
+            "FetchBefore", folder=Word, steps=list[table("FetchStep", says=Word, run=Word)], same=Word, proxy=Word
+        ),
+        reached=dict[Word, table("ReachedChecks", says=Word, steps=list[Word])],
         **{
             "would-show": dict[Word, table("WouldShow", words=Pattern, says=Word)],
             "in-loader": Word,
             "in-program": Word,
             "on-login": table("OnLogin", says=Word, do=Word),
+            "not-lessened": list[table("NotLessened", words=Pattern, step=Word, says=Word)],
         },
     ),
     "graph/waiting/followups.yaml": table(

@@ -14,6 +14,7 @@ from itertools import pairwise
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
 from graph.answering.failure_place import batches, place_of_cure
+from graph.answering.failure_steps import LAUNCHING, fetch_steps, place_of_variable
 from graph.answering.in_hand import in_hand
 from graph.answering.log import (
     OF_THE_NODE,
@@ -67,9 +68,6 @@ HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
 SLACK = 1.15
 GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
 DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": "#BSUB -W {}", "flux": "# flux: -t {}"}
-LAUNCHING = re.compile(
-    r"^[^\S\n]*(?:srun|mpiexec|mpirun|jsrun|ibrun|torchrun|flux run|accelerate|deepspeed|python)", re.M
-)
 EXPORT = re.compile(r"`?export [A-Z_]+=\S+?`?(?=[\s.,;]|$)")
 NO_WORD = "That I cannot tell: the log does not speak of it. What it shows:"
 # What is asked after by *whose fault was it?*; another word names a suspect.
@@ -84,6 +82,7 @@ OWN_TO_CHANGE = (
     ("sched-over", "in the job script: it asks for more than the queue gives"),
     ("sched-time", "in the job script: its time was too short for the work, or nothing was saved before"),
     ("sched-", "in what the job asks for"),
+    ("env-no-internet", "in the machine's way out: where it ran before, the nodes reached it or had the files already"),
     ("env-", "in the environment of the job, not in the model and not in the node"),
     ("gpu-oom", "in the training: it wants more memory than the GPU has"),
     ("comm-", "in how the processes find each other or in one rank that died first; rarely in the node"),
@@ -139,6 +138,22 @@ def by_failure(ask: Ask) -> Document | None:
     return told if told and told.parts else None
 
 
+def only_follows(ask: Ask, report: Diagnosis) -> Document | None:
+    """That what the words blame stands in the log and only follows; None where they name none of what follows."""
+    own = " ".join((report.cause, report.says, *(one.text for one in report.evidence[:1]))).lower()
+    words = {one for one in re.findall(r"[a-z]\w{3,}", ask.text.lower()) if not stems(one) <= BLAMED and one not in own}
+    for other in report.considered:
+        shown = other.evidence
+        if shown and any(word in f"{other.cause} {shown.text}".lower() for word in words):
+            verdict = "Right: that" if means("denies", ask.text) else "No: that"
+            return write_document(
+                f"{verdict} (line {shown.line}) is not the cause; {other.why_not}.",
+                as_sentence(report.says),
+                first(report),
+            )
+    return None
+
+
 def denied(ask: Ask, report: Diagnosis) -> Document | None:
     """That it is not what the words claim, where the cause is known to lie elsewhere; None where it may."""
     verdict, _, why = would_help(report.cause, ask.utterance.text).partition(": ")
@@ -158,6 +173,8 @@ def after_words(ask: Ask) -> Document | None:
     if report.cause == "gpu-oom" and billions_of(ask):
         return need_memory(ask, report)
     told = told_facts(ask, report) or (helps(ask, report) if THOUGHT_OF.search(ask.text) else None)
+    if means("mine", ask.text):
+        return fault(ask, report)
     return told or (None if TRIED.search(ask.text) else of_steps(ask, report))
 
 
@@ -317,7 +334,9 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
         return write_document(says, *(more.parts if more else ()))
     if says:
         instead = f"What helps: {report.fix[0]}" if says.startswith(("No", "Hardly")) and report.fix else ""
-        return write_document(says, instead)
+        first_step = report.fix[0] if report.fix else ""
+        beside = (one for one in after_failure()["not-lessened"] if re.search(one["words"], ask.text))
+        return write_document(says, instead, *(one["says"] for one in beside if one["step"] in first_step))
     if ask.topic != "log.helps":
         return None
     steps = steps_about(ask.text, report)
@@ -411,6 +430,8 @@ OF_LOADER = re.compile(r"(?i)\bnum_?workers\b|\bprefetch\w*|\bpin_memory\b|\bdat
 def where(ask: Ask, report: Diagnosis) -> Document | None:
     """The line of the script that changes, before and after; or the place for a variable; or the program's own line."""
     hand = in_hand(ask)
+    if of_variable := place_of_variable(ask, report):
+        return of_variable
     named = report.cause == "gpu-oom" or bool(find_techniques(ask.text))
     if hand is None and named and (in_program := place_of_cure(ask, report)):
         return in_program
@@ -469,6 +490,8 @@ def as_code(changes: Sequence[tuple[int, str, str]]) -> Part:
 
 def how(ask: Ask, report: Diagnosis) -> Document | None:
     """The step that is spoken of, with its command and where it is run; else the first that was not tried."""
+    if fetching := fetch_steps(ask, report):
+        return fetching
     left = [step for step in report.fix if step not in ask.tried] or list(report.fix)
     steps = steps_about(ask.text, report) or left[:1]
     if not steps:

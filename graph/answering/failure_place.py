@@ -7,6 +7,7 @@ import re
 from pathlib import PurePosixPath
 
 from graph.answering.ask import Ask
+from graph.answering.failure_steps import step_meant, words_meant
 from graph.answering.log import FRAME, after_failure, frames_of, framework_of_logs, rows
 from graph.answering.situation import cite, write_document
 from graph.answering.techniques import written
@@ -55,8 +56,9 @@ def place_of_cure(ask: Ask, report: Diagnosis) -> Document | None:
 
 
 def steps_meant(ask: Ask, report: Diagnosis) -> list[Technique]:
-    """The steps that the words name, else those that the cause is cured by."""
-    named = list({one.id: one for _, _, one in find_techniques(ask.text)}.values())
+    """The steps that the words name, else the first of the cure's step that they mean, else those that cure it."""
+    of_step = find_techniques(step_meant(ask, report))[:1]
+    named = list({one.id: one for _, _, one in find_techniques(words_meant(ask, report)) or of_step}.values())
     return named or [one for one in technique_table().techniques if one.id in USUAL.get(report.cause, ())]
 
 

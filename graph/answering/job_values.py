@@ -108,6 +108,7 @@ def meant_by(text: str, jobs: list[QueuedJob]) -> list[QueuedJob]:
         return by_name
     words = [one.lower() for one in WORD.findall(text)]
     named = [one for one in jobs if any(is_called(word, part) for part in parts(one, jobs) for word in words)]
+    named = named or called_in_short(text, jobs)
     left = named or jobs
     for pattern, phase in ((WAITING, "waiting"), (RUNNING, "running")):
         if pattern.search(text):
@@ -127,6 +128,81 @@ def is_called(word: str, part: str) -> bool:
     """Whether a word is a name's part, or one is short for the other (`abl`, `ablation`)."""
     short, long = sorted((word, part), key=len)
     return len(short) >= 3 and long.startswith(short)
+
+
+# `the eval one`: what follows the article is what the job is called.
+CALLED = re.compile(r"(?i)\b(?:the|my|de[rn]|die|das|l[ea]|el|il|lo) (\w{3,}) (?:one|1|jobs?|run|task|array)\b")
+# A column of squeue cuts names at so many letters.
+NAME_WIDTH = 8
+
+
+def called_in_short(text: str, jobs: Sequence[QueuedJob]) -> list[QueuedJob]:
+    """The one job that is called by a part of its name, also by one that the column cut: `boltz-ev`, the eval one."""
+    words = [one.lower() for one in CALLED.findall(text)]
+    found = [
+        job
+        for job in jobs
+        if any(is_called(word, part) for word in words for part in parts(job, jobs))
+        or any(word.startswith(end) for word in words for end in cut_end(job.name))
+    ]
+    return found if len(found) == 1 else []
+
+
+THE_OTHER = re.compile(
+    r"(?i)\bthe other(?: one| job)?\b(?! jobs)|\b(?:de[rnm]|die|das) andere\w*|\bl['\u2019]autre\b|\bel otro\b"
+)
+
+
+def other_than_named(text: str, jobs: Sequence[QueuedJob]) -> tuple[str, ...]:
+    """The one waiting job beside the one that the words name, where they speak of the other (`kill the eval one, cut
+    the time of the other`)."""
+    waits = [one for one in jobs if one.id and one.phase == "waiting"]
+    named = meant_by(THE_OTHER.sub(" ", text), waits) if THE_OTHER.search(text) else []
+    left = [one for one in waits if one not in named]
+    return (id_of(left[0]),) if len(named) == 1 and len(left) == 1 else ()
+
+
+def cut_end(name: str) -> list[str]:
+    """The last part of a name that its column may have cut, if it is more than a letter."""
+    end = re.split(r"[^a-z]", name.lower())[-1] if len(name) == NAME_WIDTH else ""
+    return [end] if len(end) > 1 else []
+
+
+# What is done with a job, in a sentence that may name others, too.
+DEED = re.compile(
+    r"(?i)\b(?:s?cancel\w*|kill\w*|stop\w*|delet\w*|remov\w*|qdel|bkill|get rid of|hold|releas\w*|chang\w*|extend\w*"
+    r"|shorten\w*|lower\w*|rais\w*|mov(?:e|ing)|requeue\w*|abbrech\w*|storn\w*|annul\w*|supprim\w*|änder\w*"
+    r"|elimin\w*|cambi\w*|avbryt\w*)\b|取消|キャンセル|취소"
+)
+STOPS = re.compile(r"[;.?!\n]\s")
+LISTED = re.compile(r"(?i)\s*(?:[,&/+]|and|und|et|y|e|och|en)?\s*(?:and|und|et|y|e|och|en)?\s*(?:#|job )?\s*")
+# Behind a number that the deed is not done with: it is the subject of its own clause.
+SUBJECT = re.compile(
+    r"(?i)\s+(?:keeps?|stays?|runs?|should|shall|is|are|was|has|must|can|may|will|needs?|goes|bleibt|läuft|soll)\b"
+)
+FAR = 1000
+
+
+def ids_of_deed(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """Of the job numbers that stand at these places those that the deed's verb stands nearest to, in its own sentence
+    before others, with what is listed beside them; all where no verb tells."""
+    deed = DEED.search(text)
+    if deed is None or len(spans) < 2:
+        return tuple(text[a:b] for a, b in spans)
+
+    def apart(span: tuple[int, int]) -> int:
+        between = text[deed.end() : span[0]] if span[0] > deed.start() else text[span[1] : deed.start()]
+        return len(between) + FAR * len(STOPS.findall(between))
+
+    at = spans.index(min(spans, key=apart))
+    first = last = at
+    while first and LISTED.fullmatch(text[spans[first - 1][1] : spans[first][0]]):
+        first -= 1
+    while last + 1 < len(spans) and LISTED.fullmatch(text[spans[last][1] : spans[last + 1][0]]):
+        if SUBJECT.match(text, spans[last + 1][1]):
+            break
+        last += 1
+    return tuple(text[a:b] for a, b in spans[first : last + 1])
 
 
 def id_of(job: QueuedJob) -> str:

@@ -6,6 +6,7 @@ import re
 
 from graph.answering.ask import Ask
 from graph.answering.in_hand import in_hand
+from graph.answering.script_sizes import tell_same_batch
 from graph.answering.situation import cite, write_document
 from graph.extraction.batch_numbers import batch_numbers, named
 from graph.planning.gpus import SOURCE, STATE_BYTES
@@ -41,7 +42,9 @@ def split_model(ask: Ask) -> Document:
 
 
 def choose_batch(ask: Ask) -> Document:
-    """The order in which to choose, usual ranges, and the learning rate with it."""
+    """The order in which to choose, usual ranges, the learning rate; or whether a moved script keeps its own."""
+    if same := tell_same_batch(ask):
+        return same
     return write_document(
         script_batch(ask),
         "Take the largest batch a GPU (micro-batch) that fits, then as many accumulation steps as the global batch "

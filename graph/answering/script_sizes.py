@@ -64,6 +64,21 @@ def in_gpus(hours: float, each: int, machine: Cluster | None) -> str:
     )
 
 
+# What the price of the script before a change was told to be.
+HOURS_TOLD = re.compile(r"= \**([\d.]+) node hours")
+
+
+def hours_told(ask: Ask) -> float | None:
+    """The node hours that were told last; None where none were."""
+    return next((float(one[1]) for row in ask.statements if (one := HOURS_TOLD.search(row.text))), None)
+
+
+def tell_same_cost(ask: Ask) -> Document | None:
+    """Whether the script costs what was told before it changed; None where that is not asked, or nothing was told."""
+    asked = ask.topic in ("script.cost", "site.charging") and STAYS.search(ask.text)
+    return tell_cost(ask) if asked and hours_told(ask) and in_hand(ask) else None
+
+
 def tell_cost(ask: Ask) -> Document | None:
     """Nodes x hours with their parts, and how the machine charges them. Sizes that are said go before the script's."""
     hand = in_hand(ask)
@@ -92,6 +107,11 @@ def tell_cost(ask: Ask) -> Document | None:
     )
     there = in_site_unit(asked, machine)
     told = f"{sum_of}{gpus}{f', charged as **{there}** there' if there else ''}, if it runs to its limit."
+    if STAYS.search(ask.text) and (before := hours_told(ask)):
+        same = (
+            "The same as before." if before == hours else f"Not the same: {before:g} node hours before, {hours:g} now."
+        )
+        told = f"{same} {told}"
     return charged(machine, told, factor) if machine else write_document(told)
 
 
@@ -131,11 +151,46 @@ def said_seconds(ask: Ask) -> int | None:
     return next((round(float(value) * each) for value, each in found), None)
 
 
+# Whether something is as it was; and how a script that was moved tells its ranks before and now.
+STAYS = re.compile(
+    r"(?i)\b(?:stays?|staying|same|keeps?|kept|unchanged|bleib\w*|gleich|reste\w*|même|sigue|igual|misma|stess[ao])\b"
+)
+BECAME = re.compile(r"\b(\d+) x (\d+) ranks become (\d+) x (\d+)\b")
+
+
+def tell_same_batch(ask: Ask) -> Document | None:
+    """Whether the global batch of a script that was moved is what it was, by both counts of ranks and its own batch;
+    None where that is not asked, or one of the two is not known."""
+    hand = in_hand(ask)
+    told = next((one for row in ask.statements if (one := BECAME.search(row.text))), None)
+    if hand is None or told is None or not STAYS.search(ask.text):
+        return None
+    nodes, each, now_nodes, now_each = map(int, told.groups())
+    before, now, found = nodes * each, now_nodes * now_each, batch_numbers(hand.text)
+    if now != hand.gpus or named(found, "whole"):
+        return None
+    size, more = sizes(found), named(found, "steps")
+    steps = more.value if more else 1
+    times, by = (size.value * steps if size else 1), (f"{size.value} x " if size else "the batch of one rank x ")
+    parts = [f"{by}{ranks} ranks{f' x {steps} accumulation steps' if more else ''}" for ranks in (before, now)]
+    sums = [f" = {times * ranks}" if size else "" for ranks in (before, now)]
+    if before == now:
+        says = f"Yes: {parts[1]}{sums[1]} samples a step, as before; nothing to retune for that."
+    else:
+        whole = size and size.value * before % now == 0
+        keep = f" `{size.option} {size.value * before // now}` keeps it." if size and whole else ""
+        says = f"No: {parts[0]}{sums[0]} before, {parts[1]}{sums[1]} now.{keep}"
+    doubt = "" if more else f"If {hand.entry} accumulates gradients, times that, before and now alike."
+    return write_document(says, doubt)
+
+
 def tell_batch(ask: Ask) -> Document | None:
-    """Samples a step over all GPUs, with its parts."""
+    """Samples a step over all GPUs, with its parts; whether they are as before the script was moved."""
     hand = in_hand(ask)
     if hand is None:
         return None
+    if same := tell_same_batch(ask):
+        return same
     ranks, request = hand.gpus, ask.request
     found = batch_numbers(hand.text)
     whole, each, more = named(found, "whole"), sizes(found), named(found, "steps")

@@ -46,7 +46,12 @@ def tell_technique(ask: Ask) -> Document | None:
     known = plainly_named(texts_before(ask))
     named = [one for _, _, one in find_techniques(ask.text, known)]
     framework = find_framework(ask.text)
-    step = named[0] if named else spoken_of(ask) if goes_on(ask) else None
+    of_script = (
+        ask.topic in ("script.cost", "site.charging")
+        and ask.clause.confidence >= CLEAR
+        and not find_techniques(ask.before)
+    )
+    step = named[0] if named else spoken_of(ask) if goes_on(ask) and not of_script else None
     if step is None or (len({one.id for one in named}) > 1 and asks("choosing", ask.text)):
         return None
     elsewhere = ask.topic.startswith(OF_PLACES) or any(ask.utterance.of_kind("Quantity", "Duration"))

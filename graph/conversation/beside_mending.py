@@ -154,6 +154,10 @@ def one_wish(turn: TurnContext, own: Paste, piece: str, cluster: Cluster | None,
     except InputError:
         edited = None
     if edited is None or edited.doubtful or (edited.text == own.text and not edited.told):
+        from graph.conversation.scripts import held_already
+
+        if held_already(piece, own):  # `one node is enough`, and it has one
+            return done
         if main.asked in OF_WISHES and "?" not in piece and topic_share(main) >= RATHER:
             return wished(after, own, cluster, done)
         return replace(done, left=(*done.left, piece))

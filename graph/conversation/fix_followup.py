@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from graph.answering.hub_files import reached_checks
 from graph.answering.log import after_failure, means
 from graph.debugging.memory_sum import ALLOCATOR
 from graph.state import State
@@ -20,9 +21,14 @@ UNHELPED = re.compile(
     r"|\bhilft nicht|\bhat nicht geholfen|\bno (?:ayud|funcion)\w*|\bn['\u2019]a rien chang\w*",
     re.I,
 )
+SAME = re.compile(
+    r"(?i)\b(?:same|still|again|wieder|immer noch|toujours|encore|sigue|mism\w+|ancora|stess\w+)\b"
+    r"|同样|还是|同じ|여전히"
+)
 # Words of any failure: a step that has them too was not named by them.
 GENERAL = stems(
     "same error errors message problem issue log job node nodes gpu rank again fail failed hang crash enough alone"
+    " put set add line script file place thing exactly"
 )
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`")
 NEXT = "So that was not it, or not all: *{}*. Next: {}"
@@ -49,6 +55,8 @@ def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str, before: str =
     first = [step for step in left if not is_numbers(step)][:1]
     meant = before if means("did", text) else ""
     now = named(text, left) or named(meant, left) or ([] if elsewhere else first)
+    if now and before and SAME.search(text) and not tried and (checks := reached_checks(diagnosis)):
+        return Say(f"{checks}\n\n{LOG.format(diagnosis.evidence[0].text[:200])}"), (*tried, *now)
     tried = (*tried, *now)
     words = stems(f"{text} {meant}")
     halves = [half for step in now if not is_numbers(step) for half in step.rstrip(".").split(", or ")]

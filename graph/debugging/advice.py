@@ -22,6 +22,8 @@ NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
 COLLECTIVES = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 NAME = re.compile(r"\{\w+\}")
 MEETS = "`MASTER_ADDR="
+# What a batch script's own shell would decide once, on the first node.
+EACH_NODE = ", all of it inside `srun bash -c '...'` (single quotes), so that each node decides for itself"
 OWN_TORCHRUN = re.compile(r"\btorchrun_\w+")
 SETS = re.compile(r"\bexport ([A-Z]\w+)=([^\s`]+)")
 
@@ -122,7 +124,8 @@ def _rendezvous(cluster: Cluster) -> list[Step]:
         if form.workers == "torchrun" and (options or OWN_TORCHRUN.search(form.torchrun)):
             call = " ".join((form.torchrun, *options))
             note = f" ({form.note})" if form.note else ""
-            steps.append((f"With torchrun there: `{call}` in place of plain torchrun{note}.", form.source))
+            each = EACH_NODE if "SLURM_NODEID" in call else ""
+            steps.append((f"With torchrun there: `{call}` in place of plain torchrun{note}{each}.", form.source))
     return steps
 
 

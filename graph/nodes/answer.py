@@ -213,6 +213,8 @@ def also_answered(state: State, made: State, runtime: Runtime[Context], changed:
             continue  # `PSC is down next week` beside an order is told, and asks nothing
         if told_of and (clause.act == "diagnose" or clause.topic.startswith("log.")):
             continue  # the diagnosis above is its answer
+        if isinstance(state["outcome"], LaunchPlan) and clause.act == "review" and clause.asked.startswith("site."):
+            clause = replace(clause, act="ask", topic=clause.asked)  # what was just written has been checked
         of_life = clause.topic.startswith("site.") and clause.topic not in FACTS_FIRST
         enough = CERTAIN if isinstance(state["outcome"], Diagnosis) else PLAIN
         deed = state.get("act") == "pending" and clause.topic in OF_A_RUN and clause.confidence >= RATHER
@@ -223,6 +225,8 @@ def also_answered(state: State, made: State, runtime: Runtime[Context], changed:
         ask = ask_of(now, runtime.context, clause.text, clause)
         if isinstance(state["outcome"], LaunchPlan) and now.get("source"):  # `16 nodes there too?`: where it goes
             ask = replace(ask, machine=runtime.context.cluster(request_of(now)) or ask.machine)
+            inside = (one for one in ask.utterance.mentions if one.kind != "Machine" or clause.start <= one.start)
+            ask = replace(ask, utterance=replace(ask.utterance, mentions=tuple(inside)))  # not of where it came from
         told = in_words(ask, runtime)
         made["said"] = (*made["said"], *(told or (unknown(state, runtime.context, clause),) * changed))
     return made

@@ -88,14 +88,15 @@ def by_waiting(turn: TurnContext) -> State | None:
     if not output or state.get("bundle") or turn.question or came.scripts or came.logs or came.outputs:
         return None
     main = turn.utterance.main
-    if main.topic and main.confidence >= LEADING and not main.topic.startswith(OF_WAITING):
+    from graph.usecases.follow_waiting import asks, follow_waiting
+
+    elsewhere = main.topic and main.confidence >= LEADING and not main.topic.startswith(OF_WAITING)
+    if elsewhere and not asks("pass", turn.words):
         return None  # `do i get a mail when it is through?`
     if (wants_script(turn) and WRITES.search(turn.words)) or any(m.kind in OF_A_RUN for m in turn.utterance.mentions):
         return None
     if means_others(turn.words, [job for one in scheduler_output(output) for job in one.jobs]):
         return None
-    from graph.usecases.follow_waiting import follow_waiting
-
     found = follow_waiting(output, turn.words, machine_of_words(turn) or turn.cluster)
     return State(said=(found,), act="pending") if found else None
 

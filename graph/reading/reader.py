@@ -35,7 +35,7 @@ STOP = re.compile(
     r"|(?<=\w\d[.;])\s+(?=(?:why|how|what|where|when|which|who|do|does|can|is"
     r"|are|will|would|should|could)\b)"
     r"|(?:,\s*|(?<![\s,])\s+)(?=(?:(?:and|und|et|y|e|also|but|then|plus|oh|ah)(?:[ ,]+(?:by the way|btw|also|then))?"
-    r"|by the way|btw|\u00fcbrigens|au fait)[ ,]+"
+    r"|by the way|btw|\u00fcbrigens|au fait)[ ,]+(?:(?:roughly|approximately|about|ungefähr|etwa|environ|circa)[ ,]+)?"
     r"(?:why|how|what|where|when|which|who|does|do|can|is|are|will|tell|explain|wie|was|warum|wo|pourquoi|comment|où|quel"
     r"|por qué|cómo|qué|dónde|perché|come|dove|quanto)\b)"
     r"|,\s+(?=(?:what|why|how|where|when|which|who)\b(?:'s| is| are| does| do| did| was| will| long| many| much"

@@ -22,7 +22,7 @@ from graph.answering.grounds import SURE as NEAR
 from graph.answering.grounds import AnswerContext, common_grounds, grounds
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.planned import as_planned
-from graph.answering.script_sizes import allows, tell_own_time
+from graph.answering.script_sizes import allows, tell_own_time, tell_same_cost
 from graph.answering.situation import write_document
 from graph.answering.table import FACTS_FIRST, answer_topic, answerer
 from graph.answering.techniques import tell_technique
@@ -231,7 +231,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     placed = ask.report is not None and ask.topic == "log.where"  # in the program that failed, and not anywhere
     if not planned and not placed and (step := tell_technique(ask)):
         return Answered(step, certain=True)
-    if of_size := allows(ask) or tell_own_time(ask):
+    if of_size := allows(ask) or tell_own_time(ask) or tell_same_cost(ask):
         return Answered(of_size, certain=True)
     if ask.topic in FACTS_FIRST and (of_each := answerer("resource_machines.tell_of_compared")(ask)):
         return Answered(of_each, certain=True)
@@ -240,6 +240,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
+    if follows := of_what_follows(ask):
+        return Answered(follows, certain=True)
     if (
         ask.report
         and ask.clause.confidence >= AT_LEAST
@@ -328,6 +330,15 @@ def tell_reason(ask: Ask) -> Document | None:
     if text and text.why:
         return write_document(text.why)
     return None
+
+
+def of_what_follows(ask: Ask) -> Document | None:
+    """That what the words blame, or deny to be the cause, only follows from the failure that is spoken of."""
+    if ask.report is None or ask.topic not in ("log.cause", "log.fault"):
+        return None
+    from graph.answering.failure import only_follows
+
+    return only_follows(ask, ask.report)
 
 
 def of_this_failure(ask: Ask) -> Document | None:

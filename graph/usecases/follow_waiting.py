@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from graph.answering.job_values import called_in_short
 from graph.conversing.said import in_digits
 from graph.usecases.explain_pending import cases_of
 from graph.waiting import case as cases
@@ -36,6 +37,8 @@ from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import asked_time
 
 MOST_WORDS = 30
+# Parts of a message that may each speak of another job.
+PARTS = re.compile(r"[,;.?!\n]\s|\s(?:and|und|et|y|e|och)\s")
 PATH = Path(cases.__file__).with_name("followups.yaml")
 
 
@@ -99,7 +102,8 @@ def say(name: str, **values: object) -> str:
 def cancelled(case: WaitCase, words: str) -> FollowUp | None:
     """What becomes of the limit, of those that wait for it and of itself when a job is cancelled."""
     jobs = [case.job, *case.others]
-    job = next(iter(named_in(jobs, words)), None)
+    part = next((one for one in PARTS.split(words) if asks("cancel", one)), words)
+    job = next(iter(named_in(jobs, part) or meant_by(jobs, words)), None)
     if job is None:
         return None
     said = [freed_by(case, job), *(set_free(case, job, other) for other in jobs)]
@@ -129,13 +133,15 @@ def freed_by(case: WaitCase, job: QueuedJob) -> str:
 
 def named_in(jobs: Sequence[QueuedJob], words: str) -> list[QueuedJob]:
     """The jobs that the words name: by number or name, by their place in the list, as the one that runs."""
-    if named := meant_by(jobs, words):
+    if named := meant_by(jobs, words) or called_in_short(words, jobs):
         return named
     running = [job for job in jobs if job.phase == "running"]
     ordered = sorted(jobs, key=lambda job: job.id)
     at = next((place for place in ("middle", "first", "second", "last") if asks(place, words)), "")
     if at and len(jobs) > 1:
         return [ordered[{"middle": len(jobs) // 2, "first": 0, "second": 1, "last": -1}[at]]]
+    if len(jobs) == 2 and asks("other", words):  # of more than two any may be the other
+        return [jobs[1]]
     return running if len(running) == 1 and asks("running", words) else []
 
 
@@ -248,6 +254,13 @@ def over(case: WaitCase, words: str) -> FollowUp | None:
 
 
 def priority(case: WaitCase, words: str) -> FollowUp:
+    """What one can do for one's place; nothing of it helps against a limit that many share."""
+    if case.found.reason.kind == "limit-aggregate":
+        held = holders(case, words) or FollowUp()
+        listed_by = held.command and FollowUp(held.text, held.command, "lists the jobs that count")
+        return replace(
+            listed_by or held, text=say("not-priority", word=case.found.reason.word or case.found.reason.says)
+        )
     return FollowUp(data()["priority"][case.job.scheduler])
 
 
@@ -389,5 +402,6 @@ def tried(case: WaitCase, wanted: Mapping[str, float], asked: Mapping[str, float
 
 ANSWERS: tuple[tuple[str, Callable[[WaitCase, str], FollowUp | None]], ...] = (
     ("cancel", cancelled), ("leave", left_alone), ("ahead", ahead), ("holds", holders), ("whose", whose_limit),
-    ("instead", instead), ("first-of", first), ("priority", priority), ("over", over), ("when", when),
+    ("instead", instead), ("first-of", first), ("pass", priority), ("priority", priority),
+    ("over", over), ("when", when),
 )  # fmt: skip

@@ -65,8 +65,10 @@ class Column:
 
 @cache
 def header_pattern(names: frozenset[str]) -> re.Pattern[str]:
-    """Longest names first, so that `Job id` is one column and `NODELIST(REASON)` is not `NODELIST`."""
-    choices = "|".join(re.escape(name).replace(r"\ ", " +") for name in sorted(names, key=len, reverse=True))
+    """Longest names first, so that `Job id` is one column and `NODELIST (REASON)` is not `NODELIST`."""
+    choices = "|".join(
+        re.escape(name).replace(r"\ ", " +").replace(r"\(", r" ?\(") for name in sorted(names, key=len, reverse=True)
+    )
     return re.compile(rf"(?<![^\s|])(?:{choices})(?![^\s|])")
 
 
@@ -86,7 +88,9 @@ def header_columns(line: str, kinds: Mapping[str, str]) -> tuple[Column, ...]:
     """
     names = spellings(frozenset(kinds))
     pattern = header_pattern(frozenset(names))
-    found = [(names[" ".join(m.group().split())], m.start(), m.end()) for m in pattern.finditer(line)]
+    found = [
+        (names[" ".join(m.group().split()).replace(" (", "(")], m.start(), m.end()) for m in pattern.finditer(line)
+    ]
     if len(found) < 2:
         return ()
     rest = pattern.sub(" ", line[found[0][1] :] if len(found) > FEW else line).replace("|", " ").strip()

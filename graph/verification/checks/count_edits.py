@@ -28,6 +28,28 @@ def one_task_a_node(s: Subject, launch: LaunchShape) -> Edit | None:
     return tasks_a_node(s, launch, 1, share=True)
 
 
+# torchrun at the beginning of its line, and what in it the batch script's shell would fix to the first node.
+BEGINS_NODE = re.compile(r"\s*(?:torchrun|python3? -m torch\.distributed\.run)\s")
+OF_ONE_NODE = re.compile(r"node[-_]rank|hostname|SLURM_(?:NODEID|PROCID|LOCALID)|standalone|&\s*$|\|")
+
+
+def on_each_node(s: Subject, launch: LaunchShape) -> Edit | None:
+    """srun before a torchrun that meets by rendezvous: one task a node, with the cores that the job asks for there."""
+    lines = lines_of_launch(s, launch)
+    first = s.line(launch.line)
+    alike = not any(OF_ONE_NODE.search(line) for line in lines.values())
+    meets = any("rdzv" in line for line in lines.values())
+    if s.scheduler != "slurm" or not BEGINS_NODE.match(first) or not alike or not meets:
+        return None
+    if s.job.gpus_per_task:  # one task would get the GPUs of one
+        return None
+    cores = (s.job.cpus_per_task or 0) * (s.job.tasks_per_node or 1)
+    each = f" --cpus-per-task={cores}" if cores else ""
+    indent = first[: len(first) - len(first.lstrip())]
+    starter = f'srun --ntasks="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1{each} '
+    return Edit(launch.line, launch.line, (f"{indent}{starter}{first.lstrip()}",))
+
+
 def tasks_a_node(s: Subject, launch: LaunchShape, wanted: int, *, share: bool = False) -> Edit | None:
     """That many tasks a node, in whichever directives and options of srun count them; None where a count is no plain
     number. share: what each task got is put together."""

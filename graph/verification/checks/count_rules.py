@@ -14,7 +14,7 @@ from graph.extraction.launch_shape import NODE_SPAWNERS, LaunchShape
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.count_edits import one_task_a_node, ranks_a_node
+from graph.verification.checks.count_edits import on_each_node, one_task_a_node, ranks_a_node
 from graph.verification.checks.rule import Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject
 from knowledge.program_settings import settings_of
@@ -67,7 +67,7 @@ def first_node_only(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     elif layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
         says = f"{layer.name} starts on the first node only; the job has {s.job.nodes}"
         why = "a batch script runs on the first node: the outer launcher starts one a node"
-        yield Hit(launch.line, says, why, sources.TORCHRUN)
+        yield Hit(launch.line, says, why, sources.TORCHRUN, edit=on_each_node(s, launch))
     elif (
         layer is None
         and launch.program.interpreter

@@ -13,8 +13,9 @@ from graph.extraction.walltime import clock
 from graph.planning.charging import is_whole
 from graph.verification.checks.directive_values import rewritten
 from graph.verification.checks.option_tables import TIME_OPTION
-from graph.verification.checks.rule import Change, Hit, Rule
+from graph.verification.checks.rule import Change, Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
+from knowledge.catalogue import catalogue
 from knowledge.cluster import DirectiveFact, NodeType, Queue, walltime_seconds
 
 MODEL = re.compile(r"(?<![a-z0-9])(gh|gb|mi|rtx|[kptvalhb])\d{1,4}[sxa]?(?![a-z0-9])")
@@ -23,6 +24,8 @@ MODEL = re.compile(r"(?<![a-z0-9])(gh|gb|mi|rtx|[kptvalhb])\d{1,4}[sxa]?(?![a-z0
 SLICE = re.compile(r"\dg\.\d+gb", re.I)
 CONSTRAINT = re.compile(r"(?:--constraint[= ]|-C ?)(\S+)")
 WORD = re.compile(r"\w[\w.-]*")
+# `gpu`, `batch` and `normal` may be queues anywhere: only a name like `gpu-a100` tells whose it is.
+OF_ONE_SITE = re.compile(r"[\d_-]")
 
 
 def on_site(s: Subject) -> bool:
@@ -65,7 +68,20 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
             f"; the nearest is '{near[0]}'" if near else ""
         )
         yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs, "error" if near else "warning",
-                  (("queue", near[0]),) if near else (), s.swapped(s.job.line(option), value, near[0]) if near else None)  # fmt: skip
+                  (("queue", near[0]),) if near else (), queue_cure(s, s.job.line(option), value, near))  # fmt: skip
+
+
+def queue_cure(s: Subject, line: int, value: str, near: list[str]) -> Edit | None:
+    """The queue that is spelt nearly so; no queue where the machine's jobs write none; the machine's usual one in the
+    place of another machine's. None for a name that nobody knows: the facts may lack it."""
+    if near:
+        return s.swapped(line, value, near[0])
+    if s.cluster is None or s.lines[line - 1].count("--") > 1:
+        return None
+    if not s.cluster.writes_queue:
+        return Edit(line, line, ())
+    elsewhere = any(other.id != s.cluster.id and other.queue(value) for other in catalogue().clusters.values())
+    return s.swapped(line, value, s.cluster.default_queue.id) if elsewhere and OF_ONE_SITE.search(value) else None
 
 
 def nearest(value: str, known: set[str]) -> list[str]:
@@ -98,7 +114,8 @@ def walltime_limit(s: Subject) -> Iterator[Hit]:
     most, words = longest(queue, s.job.nodes)
     line = s.job.line("time", "walltime", "time-limit")
     if most is not None and time > most:
-        says = f"{clock(time)} is more than '{queue.id}' gives: {clock(most)} {words}"
+        whose = f"'{queue.id}'" if s.cluster is None or s.cluster.writes_queue else s.cluster.title
+        says = f"{clock(time)} is more than {whose} gives: {clock(most)} {words}"
         why = queue.note or "a longer job is refused, or waits for ever"
         yield Hit(
             line,
@@ -163,7 +180,11 @@ def gpu_limit(s: Subject) -> Iterator[Hit]:
     if job.gpus_per_node and job.gpus_per_node > most:
         says = f"{job.gpus_per_node} GPUs a node are asked for; a node there has {most} ({model})"
         why = "no node can serve that, so the job is refused"
-        yield Hit(line, says, why, s.node_types[0].source, change=(("gpus_per_node", most),))
+        asked = s.job.value("gpus-per-node", "gres")
+        meant = s.launch is not None and s.launch.procs == most  # the launch has the node's number already
+        fewer = re.sub(rf"\b{job.gpus_per_node}$", str(most), asked)
+        cure = s.swapped(line, asked, fewer) if meant and asked and fewer != asked else None
+        yield Hit(line, says, why, s.node_types[0].source, change=(("gpus_per_node", most),), edit=cure)
     elif job.total_gpus and job.nodes and job.total_gpus > most * job.nodes:
         says = f"{job.total_gpus} GPUs are asked for on {job.nodes} nodes; they have {most * job.nodes}"
         yield Hit(line, says, "no nodes can serve that, so the job is refused", s.node_types[0].source)

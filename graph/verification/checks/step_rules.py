@@ -11,7 +11,7 @@ from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.limit_rules import cpus_for_jobs
-from graph.verification.checks.rule import Hit, Rule, launch_rule
+from graph.verification.checks.rule import Edit, Hit, Rule, launch_rule
 from graph.verification.checks.subject import Subject, number_of
 from graph.verification.checks.tasks import option_pairs
 
@@ -106,7 +106,11 @@ def step_cpus(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
         has = job.tasks_per_node * job.cpus_per_task
     if each and has and each * launch.per_node > has:
         says = f"srun asks for {launch.per_node} tasks a node with {each} CPUs each; the job has {has} CPUs there"
-        yield Hit(launch.line, says)
+        fewer = re.sub(
+            rf"((?:--cpus-per-task|(?<=\s)-c)[= ]?){each}\b", rf"\g<1>{has // launch.per_node}", s.line(launch.line)
+        )
+        cure = fewer != s.line(launch.line) and has >= launch.per_node
+        yield Hit(launch.line, says, edit=Edit(launch.line, launch.line, (fewer,)) if cure else None)
 
 
 # Options that say how many processes or threads a task keeps busy.

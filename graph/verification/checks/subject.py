@@ -93,12 +93,13 @@ class Subject:
 
     @cached_property
     def queue(self) -> Queue | None:
-        """The queue that the job names, where the machine's facts hold it."""
+        """The queue that the job names, where the machine's facts hold it; the machine's own where none is written."""
         if self.cluster is None:
             return None
         names = [self.job.value(option) for option in ("qos", "partition", "queue")]
         found = [queue for name in names if name and (queue := self.cluster.queue(name))]
-        return found[0] if found else None
+        own = self.cluster.default_queue if not self.cluster.writes_queue and self.scheduler == "slurm" else None
+        return found[0] if found else own
 
     @cached_property
     def node_types(self) -> tuple[NodeType, ...]:
