@@ -61,13 +61,18 @@ def would_help(cause: str, words: str) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkBuilds(Facts):
     """A framework or package by the GPUs that it has builds for. names: a pattern; nvidia, amd, intel: whether and as
-    what it runs on GPUs of that vendor."""
+    what it runs on GPUs of that vendor. least, most: the NVIDIA architectures that it runs on (`sm_80`); instead: what
+    takes its place on the others; source: the project's page."""
 
     names: str
     title: str
     nvidia: str
     amd: str
     intel: str
+    least: str | None = None
+    most: str | None = None
+    instead: str = ""
+    source: str | None = None
 
 
 @cache
