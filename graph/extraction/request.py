@@ -201,9 +201,13 @@ def on_top_of(text: str, begun: Understood, before: JobRequest) -> Understood:
 
 
 def without_small_words(read: Understood, before: JobRequest | None) -> Understood:
-    """What was read, but for names that are small words: whatever reader took them, nothing is called `there`."""
+    """What was read, but for names that are small words: whatever reader took them, nothing is called `there`; and the
+    program's own folder is no environment."""
     was = before or JobRequest()
     wrong = {name: getattr(was, name) for name in NAMED if NO_NAME.fullmatch(str(getattr(read.request, name) or ""))}
+    folder, entry = (read.request.environment or "").rstrip("/"), read.request.entry or ""
+    if folder and read.request.environment_kind is None and entry == f"{folder}/{entry.rpartition('/')[2]}":
+        wrong["environment"] = was.environment if was.environment != read.request.environment else None
     if not wrong:
         return read
     heard = tuple(one for one in read.request.heard if one.field not in wrong)
