@@ -34,6 +34,7 @@ from graph.planning.resources.reading import (
     scaled_words,
 )
 from graph.reading.defining import find_terms
+from graph.reading.own_machines import asks_where
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import UNPUBLISHED
@@ -110,7 +111,7 @@ def weighs_machines(turn: TurnContext) -> bool:
     joined = any(OR.search(text[one.end : other.start]) for one, other in pairwise(named))
     other = turn.utterance.main.act in ("write", "port", "newjob", "chat", "reply", "outside")
     scripted = WANTS_SCRIPT.search(text) or WANTS_WRITING.search(text) or turn.script is not None or turn.pending
-    return joined and other and not scripted
+    return ((joined and other) or asks_where(turn.utterance)) and not scripted
 
 
 def own_topic(turn: TurnContext) -> str:

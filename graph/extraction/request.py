@@ -206,8 +206,9 @@ def without_small_words(read: Understood, before: JobRequest | None) -> Understo
     was = before or JobRequest()
     wrong = {name: getattr(was, name) for name in NAMED if NO_NAME.fullmatch(str(getattr(read.request, name) or ""))}
     folder, entry = (read.request.environment or "").rstrip("/"), read.request.entry or ""
-    if folder and read.request.environment_kind is None and entry == f"{folder}/{entry.rpartition('/')[2]}":
-        wrong["environment"] = was.environment if was.environment != read.request.environment else None
+    of_path = any(one.field == "environment" and one.words.rstrip("/") == folder for one in read.request.heard)
+    if folder and of_path and folder != was.environment and entry == f"{folder}/{entry.rpartition('/')[2]}":
+        wrong |= {"environment": was.environment, "environment_kind": was.environment_kind}
     if not wrong:
         return read
     heard = tuple(one for one in read.request.heard if one.field not in wrong)
