@@ -83,6 +83,24 @@ def framework_builds() -> tuple[FrameworkBuilds, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FrameworkLaunch(Facts):
+    """How programs of a framework are started. names: a pattern; says: whether torchrun belongs in front, and what does."""
+
+    names: str
+    title: str
+    says: str
+    source: str
+    as_of: str
+
+
+@cache
+def framework_launches() -> tuple[FrameworkLaunch, ...]:
+    """All of them. Raises FactsError on a wrong file."""
+    found: tuple[FrameworkLaunch, ...] = read_facts(HERE / "framework_launch.yaml", tuple[FrameworkLaunch, ...])
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobCodes(Facts):
     """What exit codes, signals and the queue's letters mean. exit and signal: by number; state: by scheduler and
     letters; each with a sentence."""

@@ -61,6 +61,12 @@ MEANS = re.compile(
     r"|qu'?est[- ]ce que?|c'est quoi|qu[eé] (?:es|significa)|cos'?[eè]|che cos|什么是)(?!\w)"
 )
 OTHER_ACTS = ("ask", "diagnose", "pending", "mend", "port")
+# `Do I need FSDP or is DDP ok?`, and what may be said beside it.
+NEEDED = re.compile(
+    r"(?i)\b(?:needs?|needed|necessary|enough|ok(?:ay)?|fine|suffic\w+|should|better|brauch\w*|reicht|n[öo]tig|besser|besoin|suffit|mieux"
+    r"|necesito|basta|mejor|preciso|chega|melhor|serve|meglio)\b"
+)
+OF_WAYS = frozenset(("strategy", "model", "machines", "mine", "gpu", "gpu_gb", "gpus", "nodes", "aim", "task"))
 # What asks for a script, and no sum; words that do so only where no work is said (`what do I write for node hours?`).
 WANTS_SCRIPT = re.compile(r"(?i)\b(?:scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|port|convert)\b")
 WANTS_WRITING = re.compile(
@@ -123,6 +129,9 @@ def own_topic(turn: TurnContext) -> str:
     chosen = chosen or (said.keys() == {"precision"} and lets_choose)
     if chosen and "serve" not in (before.task, said.get("task")):
         return "method.precision"  # `bf16 or fp16?`: which to take is asked, and no sum
+    ways = {str(one.value) for one in turn.utterance.of_kind("Method")}
+    if {"ddp", "fsdp"} <= ways and NEEDED.search(turn.words) and said.keys() <= OF_WAYS:
+        return "method.strategy"  # `do I need FSDP or is DDP ok?`: which of them, and no hours or memory
     if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
         return main.topic
     defined = MEANS.match(turn.words) and not said.keys() & {"machines", "aim", "model", "tokens"}

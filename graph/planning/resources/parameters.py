@@ -124,6 +124,11 @@ def read_size(text: str) -> float | None:
     return float(found["size"].replace(",", ".")) * (1000 if found["unit"][0] in "tT" else 1)
 
 
+def find_size(text: str) -> re.Match[str] | None:
+    """Where a text names its model's size."""
+    return SIZE.search(text)
+
+
 def read_layers(text: str) -> tuple[str, int, int] | None:
     """`24 layers x 2048` of a text that tells layers and width, with its place; None where it does not."""
     layers, width = LAYERS.search(text), WIDTH.search(text)
