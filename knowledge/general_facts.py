@@ -84,7 +84,7 @@ def framework_builds() -> tuple[FrameworkBuilds, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkLaunch(Facts):
-    """How programs of a framework are started. names: a pattern; says: whether torchrun belongs in front, and what does."""
+    """How programs of a framework are started. names: a pattern; says: whether torchrun belongs in front, what does."""
 
     names: str
     title: str

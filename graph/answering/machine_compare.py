@@ -131,7 +131,9 @@ def build_verdict(one: FrameworkBuilds, kind: NodeType) -> str:
     )  # fmt: skip
     too_old = ""
     if gpus.arch and (one.least or one.most):
-        at, least, most = (int(re.sub(r"\D", "", arch)) for arch in (gpus.arch, one.least or "sm_0", one.most or "sm_999"))
+        at, least, most = (
+            int(re.sub(r"\D", "", arch)) for arch in (gpus.arch, one.least or "sm_0", one.most or "sm_999")
+        )
         needs = f"{one.least} or later" if one.most != one.least else str(one.least)
         other = f" {one.instead} there." if one.instead else ""
         no = "And present" if no_wheel else "No: present"

@@ -290,7 +290,8 @@ def tell_runs(ask: Ask) -> Document | None:
 
 # Of machines that were just compared: each of them.
 EACH = re.compile(
-    r"(?i)\b(?:both|each|either|all (?:of them|three|two)|them|beiden?|jede\w*|les deux|chacun\w*|ambos|ambas|los dos|entrambi|ambedue)\b"
+    r"(?i)\b(?:both|each|either|all (?:of them|three|two)|them|beiden?|jede\w*"
+    r"|les deux|chacun\w*|ambos|ambas|los dos|entrambi|ambedue)\b"
 )
 
 

@@ -1,4 +1,4 @@
-"""What a plan's hours assume, and where that is from: the share of the peak that trainings reach, and the rule of six."""
+"""What a plan's hours assume and where that is from: the share of the peak that trainings reach, the rule of six."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def tell_assumed(ask: Ask) -> Document | None:
     return write_document(
         f"**An assumption: {usual}**, model FLOPs utilisation of the dense 16-bit peak. "
         f"{'; '.join(share_words(model, one) for one in gpus)}. The range of the hours is that range.",
-        "The shares are those of published trainings on such GPUs, the peak is the maker's; 6 FLOP a parameter and token "
-        "(2 forward, 4 backward) is the usual rule. None of it was measured with your program: a slow data loader, small "
-        "batches or plain attention reach less.",
+        "The shares are those of published trainings on such GPUs, the peak is the maker's; 6 FLOP a parameter and "
+        "token (2 forward, 4 backward) is the usual rule. None of it was measured with your program: a slow data "
+        "loader, small batches or plain attention reach less.",
         "Your own number decides: run 50 to 300 steps, take the tokens a second, tell me and I reckon anew.",
         cite([RULE_OF_SIX, *pages], ""),
     )

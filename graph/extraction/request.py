@@ -82,7 +82,8 @@ TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is anothe
 TOLD_BY_WORDS = ("nodes", "gpus_per_node", "entry")
 # `Takes 5 hours on my laptop`, and what follows from it.
 OWN_COMPUTER = re.compile(
-    r"(?i)(?P<whole>\b(?:(?:it |which )?(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) )?"
+    r"(?i)(?P<whole>\b(?:(?:it |which )?"
+    r"(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) )?"
     r"(?:(?:like|about|around|roughly|some|ca\.?|etwa|rund|environ|unas?|circa) )?\d+(?:[.,]\d+)? ?"
     r"(?P<unit>h|hrs?|hours?|days?|min(?:ute)?s?|stunden|std|tage?|heures?|jours?|horas|d[ií]as?|ore|giorni) "
     r"(?:on|auf|sur|en|su|at) (?:(?:my|our|a|the|mein\w*|unser\w*|mon|ma|mi|il mio) )?(?:\w+ )?"
@@ -93,12 +94,15 @@ COMPUTER_FIRST = re.compile(
     r"(?i)\b(?:on|auf|sur|en|su) (?:my|our|mein\w*|unser\w*|mon|ma|mi|il mio)(?: own)? (?:\w+ )?"
     r"(?:laptop|mac(?:book)?|pc|desktop|workstation|computer|rechner|ordinateur|ordenador|port[aá]til\w*)\b[^.?!;\n]{0,80}?"
     r"(?P<told>\b(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) (?:\w+ ){0,2}?"
-    r"\d+(?:[.,]\d+)? ?(?P<unit>h|hrs?|hours?|days?|min(?:ute)?s?|stunden|std|tage?|heures?|jours?|horas|d[ií]as?|ore|giorni))\b"
+    r"\d+(?:[.,]\d+)? ?"
+    r"(?P<unit>h|hrs?|hours?|days?|min(?:ute)?s?|stunden|std|tage?|heures?|jours?|horas|d[ií]as?|ore|giorni))\b"
 )
 # A short run is ordered, whatever time was spoken of before.
 FOR_A_TEST = re.compile(
-    r"(?i)\b(?:(?:for|as|just) an?(?: \w+)? (?:test|trial|try)\b|(?:short|quick|small|little|first) (?:test|trial)\b|test (?:run|script|job)\b"
-    r"|zum (?:testen|probieren|test)|(?:für|fuer|als)(?: einen?)? test\b|testlauf|pour (?:un )?(?:test|essai|essayer|tester)\b"
+    r"(?i)\b(?:(?:for|as|just) an?(?: \w+)? (?:test|trial|try)\b"
+    r"|(?:short|quick|small|little|first) (?:test|trial)\b|test (?:run|script|job)\b"
+    r"|zum (?:testen|probieren|test)|(?:für|fuer|als)(?: einen?)? test\b|testlauf"
+    r"|pour (?:un )?(?:test|essai|essayer|tester)\b"
     r"|para (?:una? )?(?:prueba|probar|teste?|testar)\b|per (?:un test|una prova|provare)\b)"
 )
 FOLLOWS = re.compile(

@@ -79,9 +79,11 @@ def the_rest(utterance: Utterance) -> str:
 
 # Which of several machines to take, asked in so many words: `where would you run it?`.
 WHERE = re.compile(
-    r"(?i)\b(?:where|which (?:one|machine|cluster|system|of (?:them|these|those|the (?:two|three)))|what machine|on which"
+    r"(?i)\b(?:where|which (?:one|machine|cluster|system|of (?:them|these|those|the (?:two|three)))"
+    r"|what machine|on which"
     r"|wo|welche[nrsm]?|o[uù]|lequel|laquelle|d[oó]nde|cu[aá]l|onde|qual|quale|dove)\b[^.?!\n]{0,30}?"
-    r"\b(?:should|would|shall|better|best|recommend\w*|soll\w*|w[uü]rde\w*|besser|am besten|empf\w+|devrai\w*|vaut|mieux|conseill\w+"
+    r"\b(?:should|would|shall|better|best|recommend\w*|soll\w*|w[uü]rde\w*|besser|am besten|empf\w+"
+    r"|devrai\w*|vaut|mieux|conseill\w+"
     r"|deber[ií]a|debo|conviene|mejor|recomiend\w+|devo|deveria|melhor|recomend\w+|dovrei|meglio|consigli\w*)\b"
 )
 

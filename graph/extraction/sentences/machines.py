@@ -119,14 +119,17 @@ LEADS = re.compile(
 )
 # What may stand before the name at the head of a request that goes on from a talk: `ok helma, ...`.
 GOING_ON = re.compile(
-    r"(?:(?:ok(?:ay|e)?|then|so|and|but|yes|yep|no|well|better|rather|use|take|try|let'?s (?:use|take|try|go with)|go with|i(?:'ll)? take"
+    r"(?:(?:ok(?:ay|e)?|then|so|and|but|yes|yep|no|well|better|rather|use|take|try|let'?s (?:use|take|try|go with)"
+    r"|go with|i(?:'ll)? take"
     r"|dann|also|und|aber|ja|nein|lieber|doch|nimm|nehme|prends|alors|et|oui|bon|vale|entonces|pues|y|si|mejor|usa|allora|e|entao|sim)"
     r"[\s,.:;!-]+)+"
 )
 # Verbs that take a machine.
 USED = re.compile(r"\b(?:use|uses|using|take|try|choose|pick|prefer|nimm|nehme|nehmen|nutze|prends|usa|usar|uso)\s+$")
 # Two machines of one sentence, of which one may bear a person's name: `alex a100 vs helma`.
-JOINED = re.compile(r"[\s,(]*(?:vs\.?|versus|or|and|oder|und|than|ou|et|o|y|e|ja|als|/|->)\s*(?:(?:on|the|auf|sur|en|su)\s+)*")
+JOINED = re.compile(
+    r"[\s,(]*(?:vs\.?|versus|or|and|oder|und|than|ou|et|o|y|e|ja|als|/|->)\s*(?:(?:on|the|auf|sur|en|su)\s+)*"
+)
 LAUNCHERS = (
     "jsrun",
     "srun",
