@@ -300,6 +300,7 @@ SCHEMAS: dict[str, Any] = {
         shy=list[Word],
         heads_only=list[Word],
         not_names=list[Word],
+        stores=dict[Word, Word],
         not_sites=list[Word],
         no_machines=list[Word],
     ),

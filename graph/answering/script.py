@@ -61,8 +61,8 @@ MOST_SHOWN = 110
 WHICH = "Which line? Say its number, as in *what does line 12 do?*, or paste it."
 # `Why one launch per node and not 16`: one launcher a node is held against one a GPU.
 NOT_EACH = re.compile(
-    r"(?i)\b(?:not|instead of|rather than|nicht|statt|pas|no|en vez de|invece di)\s+(?:\d+|one (?:per|for each|a) (?:gpu|rank)"
-    r"|eine?n? (?:pro|je) gpu"
+    r"(?i)\b(?:not|instead of|rather than|nicht|statt|pas|no|en vez de|invece di)\s+"
+    r"(?:\d+|one (?:per|for each|a) (?:gpu|rank)|eine?n? (?:pro|je) gpu"
     r"|un par gpu|uno por gpu)\b"
 )
 # Where no fact of the machine forbids it: why a script that starts its ranks one way does not start them the other.

@@ -153,6 +153,11 @@ PERSON = re.compile(
     r"(?:says?|said|tells?|told|asked|asks|wrote|writes|thinks?|thought|wants?|mentioned|suggest\w*|recommend\w*)"
     r"\s+(?:that\s+)?(?:i|we|you|me|us)\b"
 )
+# What a person says before their own name, and before that of whom they speak to.
+SELF = re.compile(
+    r"\b(?:i'?m|i am|my name is|this is|ich bin|ich hei(?:ss|ß)e|je suis|je m'appelle|soy|me llamo|sono|sou|here'?s"
+    r"|h(?:i|ello|allo|ola)|hey|thanks?|thank you|danke|merci|gracias|grazie|obrigad[oa]|dear|dr|mr|ms|prof)[\s,.]*$"
+)
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 
 
@@ -205,7 +210,7 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
         return True
     if POINTS.search(folded[max(0, match.start() - 24) : match.start()]) or POINTED.match(after):
         return not STORE.match(after)
-    return text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
+    return text[match.start()].isupper() and before != "" and before[-1] not in ".!?:" and not SELF.search(before)
 
 
 def _has_card(cards: re.Pattern[str], folded: str, match: re.Match[str]) -> bool:
