@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
@@ -308,19 +308,24 @@ def tell_runs_on_each(builds: Sequence[FrameworkBuilds], machines: Sequence[Clus
     from graph.answering.machine_compare import build_verdict, is_arm
 
     kinds = {one.title: one.node_type(one.default_queue.node_types[0]) for one in machines}
-    titles = " and ".join(one.title for one in builds)
     says = {title: [build_verdict(one, kind) for one in builds] for title, kind in kinds.items()}
-    ready = [title for title, each in says.items() if all(one.startswith("Yes") for one in each)]
-    refused = [title for title, each in says.items() if any(one.startswith("No") for one in each)]
-    lead = f"{titles}: yes on {' and '.join(ready)}" if ready else f"{titles}: on none of them by the usual wheel"
-    lead += f", no on {' and '.join(refused)}" if ready and refused else ""
     lines = []
     for title, kind in kinds.items():
         arm = " Its processors are Arm: the aarch64 build, or a container made for Arm." if is_arm(kind) else ""
         lines.append(f"**{title}** ({VENDORS[kind.gpus.vendor]} {kind.gpus.model}): {' '.join(says[title])}{arm}")
     status = [as_sentence(f"{one.title}: {one.status}") for one in machines if one.status]
-    pages = [one.source for one in builds if one.source] + [kind.source for kind in kinds.values() if kind.source]
+    pages = [page for page in (*(one.source for one in builds), *(kind.source for kind in kinds.values())) if page]
+    lead = " and ".join(one.title for one in builds) + runs_where(says)
     return write_document(f"**{lead}.**", *lines, *status, cite(pages, min(one.as_of for one in machines)))
+
+
+def runs_where(says: Mapping[str, Sequence[str]]) -> str:
+    """On which of the machines all is a yes, and on which one is a no; by what is said of each."""
+    ready = [title for title, each in says.items() if all(one.startswith("Yes") for one in each)]
+    refused = [title for title, each in says.items() if any(one.startswith("No") for one in each)]
+    if not ready:
+        return ": on none of them by the usual wheel"
+    return f": yes on {' and '.join(ready)}" + (f", no on {' and '.join(refused)}" if refused else "")
 
 
 # An environment or code of one's own, by what it is made of.

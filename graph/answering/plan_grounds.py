@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from graph.answering.ask import Ask
-from graph.answering.resources import known_devices, share_words
+from graph.answering.resources import share_words
 from graph.answering.situation import cite, write_document
+from graph.planning.resources.options import known_devices
 from graph.planning.resources.parameters import find_model
 from knowledge.document import Document
 

@@ -218,7 +218,9 @@ def explain_launch(ask: Ask) -> Document | None:
 
 
 def of_framework(text: str) -> Document | None:
-    """How programs of the framework that a text names are started."""
+    """Whether a launcher that a text names belongs before programs of the framework in it."""
+    if not re.search(r"(?i)\b(?:torchrun|srun|mpirun|mpiexec)\b", text):
+        return None
     found = next((one for one in framework_launches() if re.search(rf"(?i)\b(?:{one.names})\b", text)), None)
     return write_document(found.says, cite([found.source], found.as_of)) if found else None
 

@@ -67,6 +67,19 @@ NEEDED = re.compile(
     r"|necesito|basta|mejor|preciso|chega|melhor|serve|meglio)\b"
 )
 OF_WAYS = frozenset(("strategy", "model", "machines", "mine", "gpu", "gpu_gb", "gpus", "nodes", "aim", "task"))
+# `How many GPU hours does that take?`
+HOURS_OF_IT = re.compile(
+    r"(?i)\b(?:how (?:many|much)|wie ?viele?|combien|cu[aá]nt[ao]s?|quant[aeio]s?)\b[^.?!\n]{0,25}?"
+    r"\b(?:(?:gpu|node|core|knoten|kern)[- ]?(?:hours?|hrs|h|stunden|std)"
+    r"|heures?[- ](?:de )?(?:gpu|n[oœ]e?uds?|c[oœ]e?urs?)"
+    r"|hor?as?[- ](?:de )?(?:gpu|nodos?|n[oó]s?|n[uú]cleos?)|ore[- ](?:di )?(?:gpu|nod[oi]|core))\b"
+)
+# What is left of a budget, or was used, is no price.
+OF_BUDGET = re.compile(
+    r"(?i)\b(?:left|remain\w*|have|had|got|used|spent|budget|balance|allocations?|quota|per (?:month|year|week)"
+    r"|[üu]brig|verbraucht|habe\w*|kontingent"
+    r"|reste\w*|avons|ai|utilis[ée]\w*|quedan?|tengo|tenemos|gastad\w*|restam?|tenho|temos|rimangono|ho|abbiamo)\b"
+)
 # What asks for a script, and no sum; words that do so only where no work is said (`what do I write for node hours?`).
 WANTS_SCRIPT = re.compile(r"(?i)\b(?:scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|port|convert)\b")
 WANTS_WRITING = re.compile(
@@ -107,7 +120,20 @@ def as_planning(turn: TurnContext) -> TurnContext:
             0, len(turn.words), turn.words, "ask", "machine.compare", scope="asked", shares=(("ask", 1.0),)
         )
         return replace(turn, utterance=replace(turn.utterance, clauses=(weighed,)))
+    if charges_script(turn):
+        charged = Clause(0, len(turn.words), turn.words, "ask", "script.cost", scope="asked", confidence=1.0,
+                         shares=(("ask", 1.0),), by_rule=True)  # fmt: skip
+        return replace(turn, utterance=replace(turn.utterance, clauses=(charged,)))
     return turn
+
+
+def charges_script(turn: TurnContext) -> bool:
+    """`How many GPU hours is that?` of the script that stands, where no other work is named."""
+    if turn.script is None or turn.utterance.main.topic.startswith("script.cost"):
+        return False
+    asked = HOURS_OF_IT.search(turn.words) is not None and OF_BUDGET.search(turn.words) is None
+    asked = asked and len(turn.words) <= LONGEST
+    return asked and read_question(turn.utterance).said().keys() <= {"aim", "hours", "nodes", "job_h"}
 
 
 def weighs_machines(turn: TurnContext) -> bool:

@@ -73,7 +73,7 @@ def names() -> Names:
     ids = {squeeze(name): cluster for name, cluster in spelled.items()}
     sites = {name: one for name, one in _sites(clusters).items() if name not in ids and name not in data["not_sites"]}
     shy, stores = frozenset(data["shy"]), data["stores"]
-    cards = {one: _cards(clusters[one]) for name in shy if (one := ids.get(name)) in clusters}
+    cards = {one: _cards(clusters[one]) for name in shy if (one := ids.get(name, "")) in clusters}
     return Names(
         pattern=_pattern([*spelled, *sites, *stores]),
         ids=ids | sites | stores,
@@ -202,6 +202,13 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
         return before[-1:] != "/"
     if name not in names().shy:
         return True
+    return _is_pointed_at(name, text, folded, match)
+
+
+def _is_pointed_at(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
+    """Whether a name that is an everyday word too is meant: it heads a request, has its own GPUs beside it, or words
+    that point at a machine."""
+    before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 16]
     heads = not GOING_ON.sub("", before + " ", count=1).strip() and bool(LEADS.match(after) or _leads(after))
     if heads or name in names().heads_only:
         return heads
