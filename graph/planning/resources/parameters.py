@@ -17,7 +17,7 @@ from knowledge.model_shapes import ModelShape, find_shape, model_shapes
 SIZE = re.compile(
     r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|g(?=\s+(?:de\s+)?param)|billions?|t|trillions?|mil\s?(?:millones|milh[õo]es)|bilh[õo]es|mill?iard\w*|mrd\.?|mld\.?)"
     r"|(?P<small>\d{2,4})\s?-?(?:milli?on\w*|milh[õo]es|m(?=[\s-]+(?:param|model)|$)))"
-    r"(?![A-Za-z0-9_/])(?!\.?\s*(?:de |di )?(?:tokens?|"
+    r"(?![A-Za-z0-9_/])(?!(?:(?<=m[rl]d)\.)?\s*(?:de |di )?(?:tokens?|"
     r"amino|residues|nucleotides|base ?pairs|acides amin|images?|samples?|rows?|steps?|examples?|files?|/s))",
     re.I,
 )
