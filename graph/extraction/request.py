@@ -99,7 +99,7 @@ COMPUTER_FIRST = re.compile(
 )
 # A short run is ordered, whatever time was spoken of before.
 FOR_A_TEST = re.compile(
-    r"(?i)\b(?:(?:for|as|just) an?(?: \w+)? (?:test|trial|try)\b"
+    r"(?i)\b(?:(?:for|as|just) an?(?: \w+)? (?:test(?! (?:set|data|split|suite))|trial|try)\b"
     r"|(?:short|quick|small|little|first) (?:test|trial)\b|test (?:run|script|job)\b"
     r"|zum (?:testen|probieren|test)|(?:für|fuer|als)(?: einen?)? test\b|testlauf"
     r"|pour (?:un )?(?:test|essai|essayer|tester)\b"
