@@ -61,19 +61,42 @@ def would_help(cause: str, words: str) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkBuilds(Facts):
     """A framework or package by the GPUs that it has builds for. names: a pattern; nvidia, amd, intel: whether and as
-    what it runs on GPUs of that vendor."""
+    what it runs on GPUs of that vendor. least, most: the NVIDIA architectures that it runs on (`sm_80`); instead: what
+    takes its place on the others; source: the project's page."""
 
     names: str
     title: str
     nvidia: str
     amd: str
     intel: str
+    least: str | None = None
+    most: str | None = None
+    instead: str = ""
+    source: str | None = None
 
 
 @cache
 def framework_builds() -> tuple[FrameworkBuilds, ...]:
     """All of them. Raises FactsError on a wrong file."""
     found: tuple[FrameworkBuilds, ...] = read_facts(HERE / "framework_builds.yaml", tuple[FrameworkBuilds, ...])
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameworkLaunch(Facts):
+    """How programs of a framework are started. names: a pattern; says: whether torchrun belongs in front, what does."""
+
+    names: str
+    title: str
+    says: str
+    source: str
+    as_of: str
+
+
+@cache
+def framework_launches() -> tuple[FrameworkLaunch, ...]:
+    """All of them. Raises FactsError on a wrong file."""
+    found: tuple[FrameworkLaunch, ...] = read_facts(HERE / "framework_launch.yaml", tuple[FrameworkLaunch, ...])
     return found
 
 

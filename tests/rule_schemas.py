@@ -18,7 +18,7 @@ from knowledge.background import Background
 from knowledge.cards import Card, Guide
 from knowledge.cluster import Cluster
 from knowledge.common_questions import CommonQuestion
-from knowledge.general_facts import Deed, FrameworkBuilds, Help, JobCodes, TopicText
+from knowledge.general_facts import Deed, FrameworkBuilds, FrameworkLaunch, Help, JobCodes, TopicText
 from knowledge.glossary import Term
 from knowledge.gpu_facts import GpuTable
 from knowledge.launcher_options import Kind
@@ -305,6 +305,7 @@ SCHEMAS: dict[str, Any] = {
         shy=list[Word],
         heads_only=list[Word],
         not_names=list[Word],
+        stores=dict[Word, Word],
         not_sites=list[Word],
         no_machines=list[Word],
     ),
@@ -355,6 +356,7 @@ SCHEMAS: dict[str, Any] = {
     ],
     "knowledge/clusters/*.yaml": Cluster,
     "knowledge/framework_builds.yaml": tuple[FrameworkBuilds, ...],
+    "knowledge/framework_launch.yaml": tuple[FrameworkLaunch, ...],
     "knowledge/glossary.yaml": tuple[Term, ...],
     "knowledge/gpu_facts.yaml": GpuTable,
     "knowledge/common_questions/*.yaml": tuple[CommonQuestion, ...],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graph.answering.ask import Ask
 from knowledge.cluster import Cluster, NodeType, Queue
 
-JOINING = r"(?:or|and|vs\.?|versus|than|to|from)"
+JOINING = r"(?:or|and|vs\.?|versus|than|to|from|oder|und|von|zu|ou|et|o|y|e|vers|de)"
 # Queues' names that say something else too.
 USUAL = frozenset(("small", "large", "long", "short", "normal", "regular", "shared", "low", "batch"))
 QUEUE_WORD = r"(?:queues?|partitions?|qos)"
@@ -73,7 +73,7 @@ def named_queues(text: str, cluster: Cluster, *, bare: bool = False) -> list[tup
     for queue in cluster.queues:
         for name in (queue.id, *queue.names):
             for match in re.finditer(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", text):
-                plain = name.lower() in USUAL and joined(text, match) if bare else not is_common(name, cluster)
+                plain = is_common(name, cluster) and joined(text, match) if bare else not is_common(name, cluster)
                 if plain or beside_queue_word(text, match):
                     found.append((len(name), queue))
     return found

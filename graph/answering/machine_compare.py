@@ -16,6 +16,7 @@ from knowledge.document import Code, Document
 from knowledge.general_facts import FrameworkBuilds, framework_builds
 
 STACKS = {"nvidia": "CUDA", "amd": "ROCm", "intel": "XPU"}
+POWER = re.compile(r"(?i)ppc64le|power ?9")
 # What is there already and runs on no Arm processor.
 X86 = re.compile(r"(?i)\bx86(?:[_-]64)?\b|\bamd64\b")
 MachineNodes = tuple[Cluster, NodeType]
@@ -109,15 +110,51 @@ def is_arm(kind: NodeType) -> bool:
 
 
 def named_builds(text: str) -> list[FrameworkBuilds]:
-    """The packages that a text names, with their builds for each vendor's GPUs."""
-    return [one for one in framework_builds() if re.search(rf"(?i)\b(?:{one.names})\b", text)]
+    """The packages that a text names, with their builds for each vendor's GPUs; of two names in one place the first of
+    the table (`flash attention 3` is not flash-attn)."""
+    found = []
+    for one in framework_builds():
+        text, times = re.subn(rf"(?i)\b(?:{one.names})\b", " ", text)
+        found += [one] if times else []
+    return found
+
+
+def build_verdict(one: FrameworkBuilds, kind: NodeType) -> str:
+    """Whether and as what build a package runs on nodes of a kind: processors first, then the GPU's maker and age."""
+    gpus = kind.gpus
+    if gpus.vendor != "nvidia":
+        return str(getattr(one, gpus.vendor))
+    power = POWER.search(kind.cpu.model or "")
+    no_wheel = (
+        f"No ready build: the processors are POWER ({power[0]}), and the usual GPU wheels and images are for x86 and "
+        f"Arm; it comes from the site's modules or is built from source." if power else ""
+    )  # fmt: skip
+    too_old = ""
+    if gpus.arch and (one.least or one.most):
+        at, least, most = (
+            int(re.sub(r"\D", "", arch)) for arch in (gpus.arch, one.least or "sm_0", one.most or "sm_999")
+        )
+        needs = f"{one.least} or later" if one.most != one.least else str(one.least)
+        other = f" {one.instead} there." if one.instead else ""
+        no = "And present" if no_wheel else "No: present"
+        if not least <= at <= most:
+            too_old = f"{no} releases of {one.title} want GPUs of {needs}, the {gpus.model} is {gpus.arch}.{other}"
+    return " ".join(filter(None, (no_wheel, too_old))) or one.nvidia
+
+
+def verdicts(one: FrameworkBuilds, kinds: Mapping[str, NodeType]) -> dict[str, list[str]]:
+    """What is to be said of a package, and on which of the machines."""
+    told: dict[str, list[str]] = {}
+    for title, kind in kinds.items():
+        told.setdefault(build_verdict(one, kind), []).append(title)
+    return told
 
 
 def runs_as_is(kinds: Mapping[str, NodeType], text: str) -> list[str]:
     """Those of the machines on which every package that the text names has a ready build; all, where none is named."""
     builds, x86 = named_builds(text), X86.search(text) is not None
     return [name for name, kind in kinds.items() if not (x86 and is_arm(kind))
-            and all(getattr(one, kind.gpus.vendor).startswith("Yes") for one in builds)]  # fmt: skip
+            and all(build_verdict(one, kind).startswith("Yes") for one in builds)]  # fmt: skip
 
 
 def stack_lines(kinds: Mapping[str, NodeType], text: str) -> list[str]:
@@ -134,9 +171,8 @@ def stack_lines(kinds: Mapping[str, NodeType], text: str) -> list[str]:
             "build elsewhere: try it before you choose by hours."
         )
     for one in named_builds(text):
-        there = {maker: [title for title in makers if makers[title] == maker] for maker in makers.values()}
-        told += [f"{one.title} on {' and '.join(titles)}: {getattr(one, maker)}" for maker, titles in there.items()
-                 if maker != "nvidia" or not getattr(one, maker).startswith("Yes")]  # fmt: skip
+        told += [f"{one.title} on {' and '.join(titles)}: {says}" for says, titles in verdicts(one, kinds).items()
+                 if makers[titles[0]] != "nvidia" or not says.startswith("Yes")]  # fmt: skip
     if arm and len(arm) < len(kinds):
         told.append(
             f"**{' and '.join(arm)}: Arm processors**, so packages and containers must be built for aarch64; the "
@@ -301,8 +337,9 @@ def compare_machines(clusters: Sequence[Cluster], shown: Iterable[str] | None = 
     most = dict.fromkeys(row.machine for row in rows if row.gb == largest.gb)
     told = (
         f"Largest GPU memory: {' and '.join(most)} ({largest.gb:g} GB, {largest.gpu}). Most compute a node: "
-        f"{fastest.machine} ({fastest.node_tflops:,.0f} TFLOP/s dense in 16 bit). Widest network a node: "
-        f"{widest.machine} ({widest.network:.0f} GB/s reached)."
+        f"{fastest.machine} ({fastest.node_tflops:,.0f} TFLOP/s dense in 16 bit)."
     )
+    if widest.network:
+        told += f" Widest network a node: {widest.machine} ({widest.network:.0f} GB/s reached)."
     pages = [node.source for cluster in clusters for node in cluster.node_types if node.source]
     return write_document(told, Code(table_text(rows), "text"), cite(pages[:6], min(c.as_of for c in clusters)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
@@ -14,7 +14,7 @@ from graph.planning.queues import plural
 from graph.reading.defining import find_terms
 from knowledge.cluster import VENDORS, Cluster
 from knowledge.document import Document, Part
-from knowledge.general_facts import framework_builds
+from knowledge.general_facts import FrameworkBuilds
 from knowledge.glossary import difference
 from knowledge.site import site_of
 
@@ -262,25 +262,70 @@ def choose_framework(ask: Ask) -> Document:
 
 def tell_runs(ask: Ask) -> Document | None:
     """Which build of a framework or package the machine's GPUs want, what is known of it there, how it gets there."""
-    machine = ask.machine
-    build = next((one for one in framework_builds() if re.search(rf"\b(?:{one.names})\b", ask.text, re.I)), None)
+    from graph.answering.machine_compare import build_verdict, named_builds
+
+    machine, builds = ask.machine, named_builds(ask.text)
+    if builds and len(several := machines_meant(ask)) > 1:
+        return tell_runs_on_each(builds, several)
     if machine is None:
         return None
-    if build is None:
+    if not builds:
         return tell_stack(machine) if OWN_STACK.search(ask.text) else None
-    title, vendor = build.title, machine.node_types[0].gpus.vendor
+    build = builds[0]
+    title, kind = build.title, machine.node_types[0]
+    verdict = build_verdict(build, kind)
     arm = any("grace" in (kind.cpu.model or "").lower() for kind in machine.node_types)
     site = site_of(machine.id)
     own = [text for text in (*machine.gotchas, *machine.notes) if re.search(rf"\b(?:{build.names})\b", text, re.I)][:2]
     return write_document(
-        f"{getattr(build, vendor)} {machine.title} has {VENDORS[vendor]}'s {machine.node_types[0].gpus.model}.",
+        f"{verdict} {machine.title} has {VENDORS[kind.gpus.vendor]}'s {kind.gpus.model}.",
         *map(as_sentence, own),
         f"Its processors are Arm: take the aarch64 build of {title}, or a container made for Arm." if arm else "",
         f"**How it gets there:** {site.software.own_env}" if site and site.software.own_env else "",
         f"**Containers:** {site.software.containers}" if site and site.software.containers else "",
         "" if own else f"Whether somebody tried {title} there is not in what I know.",
-        cite(site.software.sources[:2], site.as_of) if site else None,
+        cite([*filter(None, [build.source]), *(site.software.sources[:2] if site else ())], site.as_of if site else ""),
     )
+
+
+# Of machines that were just compared: each of them.
+EACH = re.compile(
+    r"(?i)\b(?:both|each|either|all (?:of them|three|two)|them|beiden?|jede\w*"
+    r"|les deux|chacun\w*|ambos|ambas|los dos|entrambi|ambedue)\b"
+)
+
+
+def machines_meant(ask: Ask) -> list[Cluster]:
+    """The machines that a question names; those just compared, where it asks of each of them."""
+    from knowledge.catalogue import catalogue
+
+    compared = ask.resources.machines if ask.resources and EACH.search(ask.text) else ()
+    return [one for name in ask.utterance.machines() or compared if (one := catalogue().find(name))]
+
+
+def tell_runs_on_each(builds: Sequence[FrameworkBuilds], machines: Sequence[Cluster]) -> Document:
+    """Whether packages run on each of several machines, which decides between them, and how they get there."""
+    from graph.answering.machine_compare import build_verdict, is_arm
+
+    kinds = {one.title: one.node_type(one.default_queue.node_types[0]) for one in machines}
+    says = {title: [build_verdict(one, kind) for one in builds] for title, kind in kinds.items()}
+    lines = []
+    for title, kind in kinds.items():
+        arm = " Its processors are Arm: the aarch64 build, or a container made for Arm." if is_arm(kind) else ""
+        lines.append(f"**{title}** ({VENDORS[kind.gpus.vendor]} {kind.gpus.model}): {' '.join(says[title])}{arm}")
+    status = [as_sentence(f"{one.title}: {one.status}") for one in machines if one.status]
+    pages = [page for page in (*(one.source for one in builds), *(kind.source for kind in kinds.values())) if page]
+    lead = " and ".join(one.title for one in builds) + runs_where(says)
+    return write_document(f"**{lead}.**", *lines, *status, cite(pages, min(one.as_of for one in machines)))
+
+
+def runs_where(says: Mapping[str, Sequence[str]]) -> str:
+    """On which of the machines all is a yes, and on which one is a no; by what is said of each."""
+    ready = [title for title, each in says.items() if all(one.startswith("Yes") for one in each)]
+    refused = [title for title, each in says.items() if any(one.startswith("No") for one in each)]
+    if not ready:
+        return ": on none of them by the usual wheel"
+    return f": yes on {' and '.join(ready)}" + (f", no on {' and '.join(refused)}" if refused else "")
 
 
 # An environment or code of one's own, by what it is made of.

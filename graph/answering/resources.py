@@ -406,7 +406,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     kinds = {(d.facts.model, d.each, c.id if c else ""): (d, c) for d, c in reversed(there)}
     found = list(kinds.values())[::-1][:3]
     unit = "images" if model.shape.kind == "convolution" else "tokens"
-    shares = "; ".join(dict.fromkeys(_share_words(model, device) for device, _ in found))
+    shares = "; ".join(dict.fromkeys(share_words(model, device) for device, _ in found))
     formula = f"{6 if method == 'full' else 4} x {count_words(model.active)} parameters, and attention,"
     if model.shape.kind == "convolution":
         formula = f"3 x 2 x {model.shape.gflops:g} G multiply-adds forward"
@@ -549,7 +549,8 @@ def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpt
     return " ".join(filter(None, (told, plain, batch)))
 
 
-def _share_words(model: SizedModel, device: Device) -> str:
+def share_words(model: SizedModel, device: Device) -> str:
+    """A GPU's peak, and the share of it that such trainings reach."""
     share = published_share(model, device).scaled(100)
     low, usual, best = share.low, share.usual, share.best
     bound = f", held up by {device.facts.hbm:g} TB/s of memory" if model.shape.kind == "convolution" else ""

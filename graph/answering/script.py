@@ -23,6 +23,7 @@ from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
 from knowledge.cluster import LaunchForm
 from knowledge.document import Document
+from knowledge.general_facts import framework_launches
 from knowledge.options import options_named
 from knowledge.site import site_of
 from knowledge.types import Assumption
@@ -58,6 +59,12 @@ OWN_GPU = re.compile(r"\b(?:own|separate|different|same|its) gpus?\b|\bwhich gpu
 COUNTED = ("gpu", "rank", "node")  # units of what a script counts
 MOST_SHOWN = 110
 WHICH = "Which line? Say its number, as in *what does line 12 do?*, or paste it."
+# `Why one launch per node and not 16`: one launcher a node is held against one a GPU.
+NOT_EACH = re.compile(
+    r"(?i)\b(?:not|instead of|rather than|nicht|statt|pas|no|en vez de|invece di)\s+"
+    r"(?:\d+|one (?:per|for each|a) (?:gpu|rank)|eine?n? (?:pro|je) gpu"
+    r"|un par gpu|uno por gpu)\b"
+)
 # Where no fact of the machine forbids it: why a script that starts its ranks one way does not start them the other.
 OTHER_WAYS = {
     "torchrun": "{outer} already starts one process for each rank and tells it who it is; torchrun would do the same a "
@@ -184,10 +191,11 @@ def reasons(ask: Ask, hand: InHand) -> list[str]:
 
 
 def explain_launch(ask: Ask) -> Document | None:
-    """Why the ranks are started this way and not the other that is named."""
+    """Why the ranks are started this way and not the other that is named; without a script, how the framework that is
+    named is started."""
     hand = in_hand(ask)
     if hand is None:
-        return None
+        return of_framework(ask.text)
     machine = hand.cluster or ask.machine
     named = other_launcher(ask.text, hand)
     forbidden = [ban for ban in machine.forbidden if ban.option == named] if machine else []
@@ -197,8 +205,8 @@ def explain_launch(ask: Ask) -> Document | None:
         return write_document(
             f"Because on {machine.title} {named} goes wrong: {ban.why}.", now, cite([ban.source or ""], machine.as_of)
         )
-    if named in hand.layers:
-        return write_document(now, *(of_lines(ask, hand)))
+    if named in hand.layers or NOT_EACH.search(ask.text):
+        return write_document(now, doubled(hand, ask.text), *(of_lines(ask, hand)))
     forms = [form for form in machine.launch["pytorch"] if named in (form.launcher, form.workers)] if machine else []
     outer = f"`{hand.layers[0]}`" if hand.layers else "the launcher"
     other = OTHER_WAYS.get(named, "").format(outer=outer)
@@ -207,6 +215,23 @@ def explain_launch(ask: Ask) -> Document | None:
     pages = [form.source or "" for form in chosen(hand, ask)]
     told = [as_sentence(TAIL.sub("", text)) for text in notes]
     return write_document(as_sentence(other), now, works, *told, cite(pages, machine.as_of if machine else ""))
+
+
+def of_framework(text: str) -> Document | None:
+    """Whether a launcher that a text names belongs before programs of the framework in it."""
+    if not re.search(r"(?i)\b(?:torchrun|srun|mpirun|mpiexec)\b", text):
+        return None
+    found = next((one for one in framework_launches() if re.search(rf"(?i)\b(?:{one.names})\b", text)), None)
+    return write_document(found.says, cite([found.source], found.as_of)) if found else None
+
+
+def doubled(hand: InHand, text: str) -> str:
+    """What as many launchers as GPUs would do, where each of them starts a node's ranks."""
+    each, inner = hand.per_node, hand.layers[-1] if len(hand.layers) > 1 else ""
+    if not NOT_EACH.search(text) or not each or each < 2 or inner not in ("torchrun", "accelerate", "deepspeed"):
+        return ""
+    ranks = f"each with {each} ranks of its own: {each * each} on {each} GPUs"
+    return f"One {inner} for each GPU would be {each} on a node, {ranks}."
 
 
 def other_launcher(text: str, hand: InHand) -> str:

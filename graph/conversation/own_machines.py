@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from graph.context import Context
 from graph.conversation.turn import SURE, TurnContext, open_turn
-from graph.reading.own_machines import ASKED, the_rest, told_machines
+from graph.reading.own_machines import ASKED, asks_where, the_rest, told_machines
 from graph.state import State
 from knowledge.types import Say
 
@@ -32,6 +32,7 @@ def with_own_machines(begun: State, turn: TurnContext, context: Context) -> tupl
     begun = State(**{**begun, "own_machines": mine})
     named = turn.utterance.machines()
     chooses = len(named) > 1 and any(one.topic in CHOOSING and one.confidence >= SURE for one in turn.utterance.clauses)
+    chooses = chooses or asks_where(turn.utterance)
     if not rest or (len(named) == 1 and named[0] in mine) or chooses:
         return begun, turn
     return begun, open_turn(State(**{**turn.state, "own_machines": mine, "text": rest}), context)

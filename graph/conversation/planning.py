@@ -34,6 +34,7 @@ from graph.planning.resources.reading import (
     scaled_words,
 )
 from graph.reading.defining import find_terms
+from graph.reading.own_machines import asks_where
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import UNPUBLISHED
@@ -60,6 +61,25 @@ MEANS = re.compile(
     r"|qu'?est[- ]ce que?|c'est quoi|qu[eé] (?:es|significa)|cos'?[eè]|che cos|什么是)(?!\w)"
 )
 OTHER_ACTS = ("ask", "diagnose", "pending", "mend", "port")
+# `Do I need FSDP or is DDP ok?`, and what may be said beside it.
+NEEDED = re.compile(
+    r"(?i)\b(?:needs?|needed|necessary|enough|ok(?:ay)?|fine|suffic\w+|should|better|brauch\w*|reicht|n[öo]tig|besser|besoin|suffit|mieux"
+    r"|necesito|basta|mejor|preciso|chega|melhor|serve|meglio)\b"
+)
+OF_WAYS = frozenset(("strategy", "model", "machines", "mine", "gpu", "gpu_gb", "gpus", "nodes", "aim", "task"))
+# `How many GPU hours does that take?`
+HOURS_OF_IT = re.compile(
+    r"(?i)\b(?:how (?:many|much)|wie ?viele?|combien|cu[aá]nt[ao]s?|quant[aeio]s?)\b[^.?!\n]{0,25}?"
+    r"\b(?:(?:gpu|node|core|knoten|kern)[- ]?(?:hours?|hrs|h|stunden|std)"
+    r"|heures?[- ](?:de )?(?:gpu|n[oœ]e?uds?|c[oœ]e?urs?)"
+    r"|hor?as?[- ](?:de )?(?:gpu|nodos?|n[oó]s?|n[uú]cleos?)|ore[- ](?:di )?(?:gpu|nod[oi]|core))\b"
+)
+# What is left of a budget, or was used, is no price.
+OF_BUDGET = re.compile(
+    r"(?i)\b(?:left|remain\w*|have|had|got|used|spent|budget|balance|allocations?|quota|per (?:month|year|week)"
+    r"|[üu]brig|verbraucht|habe\w*|kontingent"
+    r"|reste\w*|avons|ai|utilis[ée]\w*|quedan?|tengo|tenemos|gastad\w*|restam?|tenho|temos|rimangono|ho|abbiamo)\b"
+)
 # What asks for a script, and no sum; words that do so only where no work is said (`what do I write for node hours?`).
 WANTS_SCRIPT = re.compile(r"(?i)\b(?:scripts?|sbatch|qsub|bsub|(?:job|batch|submission) files?|port|convert)\b")
 WANTS_WRITING = re.compile(
@@ -100,7 +120,20 @@ def as_planning(turn: TurnContext) -> TurnContext:
             0, len(turn.words), turn.words, "ask", "machine.compare", scope="asked", shares=(("ask", 1.0),)
         )
         return replace(turn, utterance=replace(turn.utterance, clauses=(weighed,)))
+    if charges_script(turn):
+        charged = Clause(0, len(turn.words), turn.words, "ask", "script.cost", scope="asked", confidence=1.0,
+                         shares=(("ask", 1.0),), by_rule=True)  # fmt: skip
+        return replace(turn, utterance=replace(turn.utterance, clauses=(charged,)))
     return turn
+
+
+def charges_script(turn: TurnContext) -> bool:
+    """`How many GPU hours is that?` of the script that stands, where no other work is named."""
+    if turn.script is None or turn.utterance.main.topic.startswith("script.cost"):
+        return False
+    asked = HOURS_OF_IT.search(turn.words) is not None and OF_BUDGET.search(turn.words) is None
+    asked = asked and len(turn.words) <= LONGEST
+    return asked and read_question(turn.utterance).said().keys() <= {"aim", "hours", "nodes", "job_h"}
 
 
 def weighs_machines(turn: TurnContext) -> bool:
@@ -110,7 +143,7 @@ def weighs_machines(turn: TurnContext) -> bool:
     joined = any(OR.search(text[one.end : other.start]) for one, other in pairwise(named))
     other = turn.utterance.main.act in ("write", "port", "newjob", "chat", "reply", "outside")
     scripted = WANTS_SCRIPT.search(text) or WANTS_WRITING.search(text) or turn.script is not None or turn.pending
-    return joined and other and not scripted
+    return ((joined and other) or asks_where(turn.utterance)) and not scripted
 
 
 def own_topic(turn: TurnContext) -> str:
@@ -122,6 +155,9 @@ def own_topic(turn: TurnContext) -> str:
     chosen = chosen or (said.keys() == {"precision"} and lets_choose)
     if chosen and "serve" not in (before.task, said.get("task")):
         return "method.precision"  # `bf16 or fp16?`: which to take is asked, and no sum
+    ways = {str(one.value) for one in turn.utterance.of_kind("Method")}
+    if {"ddp", "fsdp"} <= ways and NEEDED.search(turn.words) and said.keys() <= OF_WAYS:
+        return "method.strategy"  # `do I need FSDP or is DDP ok?`: which of them, and no hours or memory
     if said.keys() <= {"strategy"} and main.topic == "method.strategy" and main.confidence >= OWN:
         return main.topic
     defined = MEANS.match(turn.words) and not said.keys() & {"machines", "aim", "model", "tokens"}

@@ -53,6 +53,16 @@ from knowledge.word_lists import word_set
 # What planning chooses where it was not said, and people then change by an amount.
 COUNTED = ("walltime", "nodes", "gpus_per_node")
 # What belongs to one machine, and does not go along to another.
+# A container of one's own is spoken of; or that there shall be none.
+CONTAINER = re.compile(r"(?i)\b(?:containers?|apptainer|singularity|docker|podman(?:-hpc)?|enroot)\b(?!\s*(?:file|/))")
+NO_CONTAINER = re.compile(
+    r"(?i)\b(?:no|not|without|don'?t|instead of|ohne|kein\w*|statt|sans|pas de|sin|senza|sem)\b[^.;,\n]{0,25}"
+    r"\b(?:containers?|apptainer|singularity|docker|podman|enroot)\b"
+)
+NO_IMAGE = (
+    "No image was named, so this runs in the machine's own software and not in your container: say *container "
+    "/path/to/IMAGE.sif* and the program is started inside it."
+)
 OF_ONE_MACHINE = ("account", "queue", "environment", "container", "reservation", "constraint")
 # What people change of a script (knowledge/types.py): from the job's name on.
 FIELDS = tuple(one.name for one in fields(JobRequest))
@@ -318,7 +328,16 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
         if kind not in piece.lower() and piece not in placed and not says_nothing(piece) and not stands(piece, cluster)
     ]
     unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
-    return replace(heard, left=tuple(left)), tuple(map(Say, (*said, *heard.notes, *unplaced)))
+    imageless = [NO_IMAGE] if wants and not scripted and lacks_image(turn, heard.request) else []
+    return replace(heard, left=tuple(left)), tuple(map(Say, (*said, *heard.notes, *imageless, *unplaced)))
+
+
+def lacks_image(turn: TurnContext, request: JobRequest) -> bool:
+    """Whether a container was spoken of, here or just before, and no image of it stands in the first order."""
+    if request.container or request.environment_kind in ("container", "edf", "uenv") or turn.pending:
+        return False
+    told = (turn.words, turn.state.get("asked_last", ""))
+    return any(CONTAINER.search(text) and not NO_CONTAINER.search(text) for text in told)
 
 
 def is_bare(request: JobRequest) -> bool:

@@ -14,6 +14,7 @@ from graph.extraction.sentences.flags import find_flags
 from graph.extraction.sentences.forms import spoken_form
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
+from graph.extraction.sentences.merge import is_foreign
 from graph.extraction.sentences.spelling import normal_form
 from graph.extraction.tools import with_config, with_tool, without_placed
 from graph.extraction.training import TRAINS
@@ -81,11 +82,28 @@ TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is anothe
 TOLD_BY_WORDS = ("nodes", "gpus_per_node", "entry")
 # `Takes 5 hours on my laptop`, and what follows from it.
 OWN_COMPUTER = re.compile(
-    r"(?i)\b(?:(?:it |which )?(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) )?"
+    r"(?i)(?P<whole>\b(?:(?:it |which )?"
+    r"(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) )?"
     r"(?:(?:like|about|around|roughly|some|ca\.?|etwa|rund|environ|unas?|circa) )?\d+(?:[.,]\d+)? ?"
     r"(?P<unit>h|hrs?|hours?|days?|min(?:ute)?s?|stunden|std|tage?|heures?|jours?|horas|d[ií]as?|ore|giorni) "
     r"(?:on|auf|sur|en|su|at) (?:(?:my|our|a|the|mein\w*|unser\w*|mon|ma|mi|il mio) )?(?:\w+ )?"
-    r"(?:laptop|mac(?:book)?|pc|desktop|workstation|notebook|computer|colab|rechner|ordinateur|ordenador|port[aá]til\w*)\b"
+    r"(?:laptop|mac(?:book)?|pc|desktop|workstation|notebook|computer|colab|rechner|ordinateur|ordenador|port[aá]til\w*)\b)"
+)
+# `My notebook runs on my laptop and takes 4 days`.
+COMPUTER_FIRST = re.compile(
+    r"(?i)\b(?:on|auf|sur|en|su) (?:my|our|mein\w*|unser\w*|mon|ma|mi|il mio)(?: own)? (?:\w+ )?"
+    r"(?:laptop|mac(?:book)?|pc|desktop|workstation|computer|rechner|ordinateur|ordenador|port[aá]til\w*)\b[^.?!;\n]{0,80}?"
+    r"(?P<told>\b(?:takes?|took|needs?|needed|ran|runs?|dauert\w*|braucht\w*|prend|tarda|impiega) (?:\w+ ){0,2}?"
+    r"\d+(?:[.,]\d+)? ?"
+    r"(?P<unit>h|hrs?|hours?|days?|min(?:ute)?s?|stunden|std|tage?|heures?|jours?|horas|d[ií]as?|ore|giorni))\b"
+)
+# A short run is ordered, whatever time was spoken of before.
+FOR_A_TEST = re.compile(
+    r"(?i)\b(?:(?:for|as|just) an?(?: \w+)? (?:test(?! (?:set|data|split|suite))|trial|try)\b"
+    r"|(?:short|quick|small|little|first) (?:test|trial)\b|test (?:run|script|job)\b"
+    r"|zum (?:testen|probieren|test)|(?:für|fuer|als)(?: einen?)? test\b|testlauf"
+    r"|pour (?:un )?(?:test|essai|essayer|tester)\b"
+    r"|para (?:una? )?(?:prueba|probar|teste?|testar)\b|per (?:un test|una prova|provare)\b)"
 )
 FOLLOWS = re.compile(
     r"(?i)^\W*(?:so|also|dann|donc|as[ií] que|quindi) \d+(?=[\s,.;]*(?:$|(?:should|would|will|is|sollt\w*|reich\w*)\b))"
@@ -114,11 +132,14 @@ def as_corrected(text: str) -> str:
 def without_elsewhere(text: str) -> str:
     """The text without the time that the program takes on a computer of one's own: none of the job's. A bare number
     that follows from it (`so 4 should do`) is counted in its unit."""
-    told = OWN_COMPUTER.search(text)
+    told, group = COMPUTER_FIRST.search(text), "told"
+    if told is None:
+        told, group = OWN_COMPUTER.search(text), "whole"
     if told is None:
         return text
-    rest = FOLLOWS.sub(rf"\g<0> {told['unit']}", text[told.end() :], 1)
-    return f"{text[: told.start()]}{' ' * len(told[0])}{rest}"
+    start, end = told.span(group)
+    rest = FOLLOWS.sub(rf"\g<0> {told['unit']}", text[end:], 1)
+    return f"{text[:start]}{' ' * (end - start)}{rest}"
 
 
 def without_trainer(text: str, before: JobRequest | None) -> str:
@@ -153,6 +174,9 @@ def understand(
         read = understand(shown, before, asked, options, weighed=weighed, stands=stands)
         return replace(read, left=(*read.left, NOT_READ))
     text = without_trainer(without_elsewhere(as_corrected(spoken_form(normal_form(text)))), before)
+    if not stands and before and before.walltime and FOR_A_TEST.search(text):
+        heard = tuple(one for one in before.heard if one.field != "walltime")  # of the whole work, not of the test
+        before = replace(before, walltime=None, heard=heard)
     begun = (
         None if stands or asked is not None or before in (None, JobRequest()) else read_whole(text, None, None, None)
     )
@@ -172,6 +196,8 @@ def on_top_of(text: str, begun: Understood, before: JobRequest) -> Understood:
     new = {name: value for name, value in new.items() if value != getattr(bare, name) and name != "heard"}
     sizes: dict[str, Any] = dict.fromkeys(SIZES if any(name in new for name in SIZES) else ())
     before = replace(before, **sizes)
+    if before.queue and "queue" not in new and now.machine and is_foreign(before.queue, now.machine, before.machine):
+        new["queue"] = None  # of a machine that was only compared
     request = replace(before, **new, heard=(*(one for one in before.heard if one.field not in new), *now.heard))
     held = HeldWords(request, ())  # a piece whose name stands in the job found its place
     left = [one for one in begun.left if not any(held.says(w) for w in one.split() if w.lower() not in COMMON)]
@@ -179,9 +205,14 @@ def on_top_of(text: str, begun: Understood, before: JobRequest) -> Understood:
 
 
 def without_small_words(read: Understood, before: JobRequest | None) -> Understood:
-    """What was read, but for names that are small words: whatever reader took them, nothing is called `there`."""
+    """What was read, but for names that are small words: whatever reader took them, nothing is called `there`; and the
+    program's own folder is no environment."""
     was = before or JobRequest()
     wrong = {name: getattr(was, name) for name in NAMED if NO_NAME.fullmatch(str(getattr(read.request, name) or ""))}
+    folder, entry = (read.request.environment or "").rstrip("/"), read.request.entry or ""
+    of_path = any(one.field == "environment" and one.words.rstrip("/") == folder for one in read.request.heard)
+    if folder and of_path and folder != was.environment and entry == f"{folder}/{entry.rpartition('/')[2]}":
+        wrong |= {"environment": was.environment, "environment_kind": was.environment_kind}
     if not wrong:
         return read
     heard = tuple(one for one in read.request.heard if one.field not in wrong)

@@ -22,6 +22,7 @@ from knowledge.served_models import (
     served_models,
     server_of,
 )
+from knowledge.site import site_of
 from knowledge.types import Assumption, JobRequest, LaunchPlan, Refusal, Variable
 
 MODEL_PLACEHOLDER = "YOUR_MODEL"
@@ -50,13 +51,15 @@ GATED = (
     "`hf auth login` on a login node keeps your token; or have HF_TOKEN set where you submit, never in the script."
 )
 FETCH = "Fetch the weights ({}) on a login node first: `{}hf download {}`."
+# A host without a remark beside it: what is called a jump host may reach no compute node.
+PLAIN_HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 REACH = (
     "The server listens on the job's first node, port {0}; once its log says that it is up, from your laptop: "
-    "`ssh -L {0}:NODE:{0} YOU@{1}`, with the node that the scheduler's job list names, then http://localhost:{0}/v1."
+    "`ssh -L {0}:NODE:{0} YOU@{1}`, with the node that {2} names, then http://localhost:{0}/v1."
 )
 REACH_LOCAL = (
     "The server listens to its own node alone, port {0}; from your laptop, where the site lets you log in to your "
-    "job's node: `ssh -J YOU@{1} -L {0}:localhost:{0} YOU@NODE`, then http://localhost:{0}/v1."
+    "job's node ({2} names it): `ssh -J YOU@{1} -L {0}:localhost:{0} YOU@NODE`, then http://localhost:{0}/v1."
 )
 OPEN = "Whoever reaches that node can use the server: *add an api key* asks for one."
 OF_KEY = (
@@ -221,6 +224,13 @@ def with_port(decided: LaunchPlan, request: JobRequest, engine: ServingEngine) -
     return replace(decided, args=edited(decided.args, edits), user_variables=(*decided.user_variables, *variables))
 
 
+def login_host(cluster: Cluster) -> str:
+    """The machine's first login node by name, where one is known to reach its nodes; else a word for it."""
+    site = site_of(cluster.id)
+    first = next(iter(site.login.hosts), "") if site and site.login else ""
+    return first if PLAIN_HOST.fullmatch(first) else "LOGIN_NODE"
+
+
 def on_reaching(decided: LaunchPlan, request: JobRequest, cluster: Cluster, engine: ServingEngine) -> tuple[str, ...]:
     """How the server is asked: by the job's own programs, or from outside."""
     key = any(one.name in ("VLLM_API_KEY", "API_KEY") for one in decided.user_variables)
@@ -229,8 +239,8 @@ def on_reaching(decided: LaunchPlan, request: JobRequest, cluster: Cluster, engi
     if decided.then:
         names = ", ".join(one.entry for one in decided.then)
         return (CLIENT.format(names), *((of_key,) if key else ()))
-    reach = REACH.format(port_of(decided, request, engine), "LOGIN_NODE")
+    lists = "`squeue --me`" if cluster.scheduler == "slurm" else "the scheduler's job list"
+    told = (port_of(decided, request, engine), login_host(cluster), lists)
     local = value_of(decided.args, engine.options["host"]) in ("127.0.0.1", "localhost")
-    if local:
-        reach = REACH_LOCAL.format(port_of(decided, request, engine), "LOGIN_NODE")
+    reach = (REACH_LOCAL if local else REACH).format(*told)
     return (reach, *(() if local else (of_key,) if key else () if own_key else (OPEN,)))

@@ -22,8 +22,9 @@ from knowledge.data_file import read_data
 AMOUNT = (
     r"(?P<number>\d{1,3}(?:[.,]\d{3})+(?!\d)|[1-9]\d{0,2}(?:[ \u00a0\u202f]\d{3})*[ \u00a0\u202f]000(?![\d.,]*\d)"
     r"|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mio\.?|mln|mld|mrd\.?|bn|m|b|t"
-    r"|thousand|tausend|mil millones|milhões|millions?|millionen|millones|milioni"
-    r"|billions?|milliarden|milliards?|miliardi|bilhões|miljard\w*|trillions?|billionen|十亿|億|亿|万)?"
+    r"|thousand|tausend|mil (?:millones|milh[õo]es)|mil|milh[õo]es|millions?|millionen|millones|milioni|milion\w*"
+    r"|billions?|milliarden?|milliards?|mds|miliard\w*|bilh[õo]es|miljard\w*|trillions?|billionen|bilion\w*"
+    r"|тыс(?:яч[\u0430-\u044f]*|\.)?|миллион[\u0430-\u044f]*|млн|миллиард[\u0430-\u044f]*|млрд|十亿|億|亿|万)?"
 )
 HOURS = r"(?:hours?|hrs?|h|stunden|heures?|horas?|ore|小时|時間)"
 THOUSANDS = re.compile(r"(?!0)\d{1,3}(?:[.,]\d{3})+")
@@ -34,7 +35,9 @@ HOW_OFTEN = r"(?<!\bevery )(?<!\bper )(?<!\bafter )(?<!\balle )(?<!\bcada )"
 KIND_OF_JOB = r"(?!\s+(?:jobs?|scripts?|files?|queues?|partitions?|systems?|nodes?)\b)"
 SCALE = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "万": 1e4, "m": 1e6, "mln": 1e6, "milli": 1e6, "milh": 1e6,
          "milio": 1e6, "亿": 1e8, "億": 1e8, "b": 1e9, "mld": 1e9, "mrd": 1e9, "bn": 1e9, "billi": 1e9, "bilh": 1e9,
-         "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil millones": 1e9, "十亿": 1e9, "t": 1e12, "trilli": 1e12,
+         "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil mil": 1e9, "mds": 1e9, "mil": 1e3, "milion": 1e6,
+         "тыс": 1e3, "тысяч": 1e3, "млн": 1e6, "миллион": 1e6, "миллиард": 1e9, "млрд": 1e9, "bilion": 1e12,
+         "十亿": 1e9, "t": 1e12, "trilli": 1e12,
          "mio": 1e6, "billionen": 1e12}  # fmt: skip
 FILLED = {"AMOUNT": AMOUNT, "HOURS": HOURS, "HOW_OFTEN": HOW_OFTEN, "KIND_OF_JOB": KIND_OF_JOB}
 

@@ -75,3 +75,19 @@ def the_rest(utterance: Utterance) -> str:
     behind = utterance.text[named[-1].end :]
     rest = utterance.text[: utterance.text.index(lead)] + re.sub(r"^\W*(?:(?:too|also|as well)\b\W*)?", "", behind)
     return rest.strip() if "?" in rest or len(re.findall(r"\w{2,}", rest)) > FEW_WORDS else ""
+
+
+# Which of several machines to take, asked in so many words: `where would you run it?`.
+WHERE = re.compile(
+    r"(?i)\b(?:where|which (?:one|machine|cluster|system|of (?:them|these|those|the (?:two|three)))"
+    r"|what machine|on which"
+    r"|wo|welche[nrsm]?|o[uù]|lequel|laquelle|d[oó]nde|cu[aá]l|onde|qual|quale|dove)\b[^.?!\n]{0,30}?"
+    r"\b(?:should|would|shall|better|best|recommend\w*|soll\w*|w[uü]rde\w*|besser|am besten|empf\w+"
+    r"|devrai\w*|vaut|mieux|conseill\w+"
+    r"|deber[ií]a|debo|conviene|mejor|recomiend\w+|devo|deveria|melhor|recomend\w+|dovrei|meglio|consigli\w*)\b"
+)
+
+
+def asks_where(utterance: Utterance) -> bool:
+    """Whether a message names several machines and asks on which of them to run."""
+    return len(utterance.machines()) > 1 and WHERE.search(utterance.text) is not None

@@ -61,6 +61,7 @@ IS_IT = re.compile(r"(?i)\W*(?:(?:so|and|but|ok|hm+)\W+)*(?:is|was|isn'?t|wasn'?
 WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi pas\b|\bwarum nicht\b", re.I)
 # Under these two queues may be set against each other.
 COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
+CHOICES = ("machine.which", "machine.compare")
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
 UNSIZED = 0.2  # of a topic, from which on what names no model to plan for is a question of it
 # Under these a server that a job runs may be meant, which its plan has a note of.
@@ -229,7 +230,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         ask.clause.by_rule or is_sized(ask.utterance)
     )  # then its sum is asked, and no general text
     placed = ask.report is not None and ask.topic == "log.where"  # in the program that failed, and not anywhere
-    if not planned and not placed and (step := tell_technique(ask)):
+    chosen = ask.topic in CHOICES and len(ask.utterance.machines()) > 1  # of machines, whatever they are to run
+    if not planned and not placed and not chosen and (step := tell_technique(ask)):
         return Answered(step, certain=True)
     if of_size := allows(ask) or tell_own_time(ask) or tell_same_cost(ask):
         return Answered(of_size, certain=True)

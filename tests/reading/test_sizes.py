@@ -22,6 +22,13 @@ from graph.reading.mentions import find_sizes
         ("0.125 tokens", "token", 0.125),
         ("500 steps", "step", 500),
         ("32 batch size", "batch", 32),
+        ("20 mil milhões de tokens", "token", 20_000_000_000),
+        ("20 mil millones de tokens", "token", 20_000_000_000),
+        ("20 mil tokens", "token", 20_000),
+        ("20 Milliarden Tokens", "token", 20_000_000_000),
+        ("2 milliards de tokens", "token", 2_000_000_000),
+        ("3 mld tokenów", "token", 3_000_000_000),
+        ("5 миллиардов токенов", "token", 5_000_000_000),
     ],
 )
 def test_an_amount_is_read(text: str, unit: str, value: float) -> None:

@@ -6,7 +6,7 @@ Names come from the catalogue, so a site's own file counts at once; places.yaml 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,6 +31,8 @@ class Names:
     shy: frozenset[str]
     heads_only: frozenset[str]
     sites: frozenset[str]
+    stores: frozenset[str]
+    own_cards: Mapping[str, re.Pattern[str]]
     guesses: Mapping[str, str]
     not_names: frozenset[str]
 
@@ -70,16 +72,27 @@ def names() -> Names:
         spelled = dict.fromkeys((place, *others), place) | spelled
     ids = {squeeze(name): cluster for name, cluster in spelled.items()}
     sites = {name: one for name, one in _sites(clusters).items() if name not in ids and name not in data["not_sites"]}
-    shy = frozenset(data["shy"])
+    shy, stores = frozenset(data["shy"]), data["stores"]
+    cards = {one: _cards(clusters[one]) for name in shy if (one := ids.get(name, "")) in clusters}
     return Names(
-        pattern=_pattern([*spelled, *sites]),
-        ids=ids | sites,
+        pattern=_pattern([*spelled, *sites, *stores]),
+        ids=ids | sites | stores,
         shy=shy,
         heads_only=frozenset(data["heads_only"]),
         sites=frozenset(sites),
+        stores=frozenset(stores),
+        own_cards=cards,
         guesses={name: one for name, one in guesses.items() if len(name) >= SHORTEST_GUESS and name not in shy},
         not_names=frozenset(data["not_names"]),
     )
+
+
+def _cards(cluster: Cluster) -> re.Pattern[str]:
+    """The machine's GPUs and those of its queues that say one, as words: `a100`, `a40`, `gpu-h100s`."""
+    models = {fold(kind.gpus.model).split()[0] for kind in cluster.node_types if kind.gpus.per_node}
+    queues = {fold(queue.id) for queue in cluster.queues if re.search(r"[a-z]\d", fold(queue.id))}
+    words = "|".join(map(re.escape, sorted(models | queues, key=len, reverse=True)))
+    return re.compile(rf"(?<![\w-])(?:{words or '(?!)'})s?(?![\w-])")
 
 
 def _pattern(spelled: list[str]) -> re.Pattern[str]:
@@ -99,10 +112,23 @@ def _loose(words: list[str]) -> str:
 
 # What stands before a name that is also an everyday word, when it is meant as a machine.
 POINTS = re.compile(
-    r"(?:\b(?:on|at|from|to|onto|for|auf|von|nach|sur|en|su|de|da|em|machine|cluster|system|supercomputer|host|target)|[:=@>])\s*(?:the\s+|is\s+)?[\"']?$"
+    r"(?:\b(?:on|at|from|to|onto|for|auf|fur|von|nach|sur|pour|en|para|su|per|de|da|em|machine|cluster|system|supercomputer|host|target)|[:=@>])\s*(?:the\s+|is\s+)?[\"']?$"
 )
 LEADS = re.compile(
-    r"\s*(?:[,:;/|(]|\.\s+\d|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
+    r"\s*(?:[,:;/|(?]|\.\s+\d|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
+)
+# What may stand before the name at the head of a request that goes on from a talk: `ok helma, ...`.
+GOING_ON = re.compile(
+    r"(?:(?:ok(?:ay|e)?|then|so|and|but|yes|yep|no|well|better|rather|use|take|try|let'?s (?:use|take|try|go with)"
+    r"|go with|i(?:'ll)? take"
+    r"|dann|also|und|aber|ja|nein|lieber|doch|nimm|nehme|prends|alors|et|oui|bon|vale|entonces|pues|y|si|mejor|usa|allora|e|entao|sim)"
+    r"[\s,.:;!-]+)+"
+)
+# Verbs that take a machine.
+USED = re.compile(r"\b(?:use|uses|using|take|try|choose|pick|prefer|nimm|nehme|nehmen|nutze|prends|usa|usar|uso)\s+$")
+# Two machines of one sentence, of which one may bear a person's name: `alex a100 vs helma`.
+JOINED = re.compile(
+    r"[\s,(]*(?:vs\.?|versus|or|and|oder|und|than|ou|et|o|y|e|ja|als|/|->)\s*(?:(?:on|the|auf|sur|en|su)\s+)*"
 )
 LAUNCHERS = (
     "jsrun",
@@ -127,17 +153,37 @@ PERSON = re.compile(
     r"(?:says?|said|tells?|told|asked|asks|wrote|writes|thinks?|thought|wants?|mentioned|suggest\w*|recommend\w*)"
     r"\s+(?:that\s+)?(?:i|we|you|me|us)\b"
 )
+# What a person says before their own name, and before that of whom they speak to.
+SELF = re.compile(
+    r"\b(?:i'?m|i am|my name is|this is|ich bin|ich hei(?:ss|ß)e|je suis|je m'appelle|soy|me llamo|sono|sou|here'?s"
+    r"|h(?:i|ello|allo|ola)|hey|thanks?|thank you|danke|merci|gracias|grazie|obrigad[oa]|dear|dr|mr|ms|prof)[\s,.]*$"
+)
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 
 
 def find_machines(text: str, folded: str) -> list[NameSpan]:
     """Every name of a machine, as mentions; a site's acronym is weak. Misspellings only where no name is found."""
-    found = []
-    for match in names().pattern.finditer(folded):
-        name = squeeze(match[0])
-        if _is_meant(name, text, folded, match):
-            found.append(NameSpan("machine", names().ids[name], *match.span(), weak=name in names().sites))
-    return found
+    written = [(squeeze(match[0]), match) for match in names().pattern.finditer(folded)]
+    meant = [_is_meant(name, text, folded, match) for name, match in written]
+    meant = [one or _is_joined(at, written, meant, folded) for at, one in enumerate(meant)]
+    weak = names().sites | names().stores
+    return [NameSpan("machine", names().ids[name], *match.span(), weak=name in weak)
+            for (name, match), one in zip(written, meant, strict=True) if one]  # fmt: skip
+
+
+def _is_joined(at: int, written: Sequence[tuple[str, re.Match[str]]], meant: Sequence[bool], folded: str) -> bool:
+    """Whether a name that is an everyday word too stands beside a machine that is meant: `narval or fir`."""
+    name, match = written[at]
+    if name in names().heads_only or names().ids[name] not in names().own_cards or LIKE.match(folded, match.end()):
+        return False
+    for other in (at - 1, at + 1):
+        if 0 <= other < len(written) and meant[other]:
+            first, second = sorted((match.span(), written[other][1].span()))
+            between = folded[first[1] : second[0]]
+            cards = names().own_cards.get(names().ids[written[min(at, other)][0]])
+            if JOINED.fullmatch(cards.sub("", between) if cards else between):
+                return True
+    return False
 
 
 def people(folded: str, machines: list[NameSpan]) -> list[NameSpan]:
@@ -152,14 +198,33 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
         return False
     if len(name) <= 2 and (before[-1:].isdigit() or STORE.match(after)):
         return False
+    if name in names().stores:
+        return before[-1:] != "/"
     if name not in names().shy:
         return True
-    heads = before == "" and bool(LEADS.match(after) or _leads(after))
+    return _is_pointed_at(name, text, folded, match)
+
+
+def _is_pointed_at(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
+    """Whether a name that is an everyday word too is meant: it heads a request, has its own GPUs beside it, or words
+    that point at a machine."""
+    before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 16]
+    heads = not GOING_ON.sub("", before + " ", count=1).strip() and bool(LEADS.match(after) or _leads(after))
     if heads or name in names().heads_only:
         return heads
+    cards = names().own_cards.get(names().ids[name])
+    if cards and (_has_card(cards, folded, match) or USED.search(folded[: match.start()])):
+        return True
     if POINTS.search(folded[max(0, match.start() - 24) : match.start()]) or POINTED.match(after):
         return not STORE.match(after)
-    return text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
+    return text[match.start()].isupper() and before != "" and before[-1] not in ".!?:" and not SELF.search(before)
+
+
+def _has_card(cards: re.Pattern[str], folded: str, match: re.Match[str]) -> bool:
+    """Whether one of the machine's own GPUs or queues stands beside its name: `alex a100`, `h100 helma`."""
+    behind = cards.match(folded, match.end() + len(re.match(r"[\s(,-]*", folded[match.end() :])[0]))  # type: ignore[index]
+    before = next((one for one in cards.finditer(folded) if not folded[one.end() : match.start()].strip(" ,/")), None)
+    return behind is not None or (before is not None and before.end() <= match.start())
 
 
 def _leads(after: str) -> bool:

@@ -136,9 +136,14 @@ def _totals(before: JobRequest, new: dict[str, SaidValue], gone: set[str], asked
 
 
 def _queues(before: JobRequest, new: dict[str, SaidValue], gone: set[str]) -> None:
-    """A queue of the machine that is left is dropped, where the new machine has none of that name."""
+    """A queue of another machine, left or only compared, is dropped where the machine has none of that name."""
     machine, queue = new.get("machine"), before.queue
-    if not machine or not queue or "queue" in new or machine.value == before.machine:
-        return
-    if str(machine.value) in queue_ids() and fold(queue) not in queue_ids()[str(machine.value)]:
+    if machine and queue and "queue" not in new and is_foreign(queue, str(machine.value), before.machine):
         gone.add("queue")
+
+
+def is_foreign(queue: str, machine: str, before: str | None) -> bool:
+    """Whether a queue is none of the machine's, but that of the one before, or of any other that is known."""
+    ids = queue_ids()
+    elsewhere = machine != before or any(fold(queue) in known for known in ids.values())
+    return elsewhere and machine in ids and fold(queue) not in ids[machine]

@@ -154,7 +154,7 @@ def _case(name: str, value: str) -> str:
 
 def _size(value: str) -> str:
     number = re.match(r"[\dx.]+", value.replace(" ", ""))
-    unit = "M" if re.search(r"\dm|million", value.replace(" ", "")) and "milliard" not in value else "B"
+    unit = "M" if re.search(r"\d\s?m(?![a-z])|million", value) else "B"  # `7 mrd`, `7 mil millones` are billions
     return f"{number[0] if number else value}{unit}"
 
 

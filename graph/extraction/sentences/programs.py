@@ -30,13 +30,22 @@ def find_programs(text: str, folded: str) -> list[NameSpan]:
     for match in _file("file").finditer(folded):
         ending = match["ending"]
         if ending == "py":
-            found.append(NameSpan("entry", text[match.start() : match.end()], *match.span()))
+            found.append(_entry(text, folded, match))
         elif ending in _list("shell") and _file("called").search(folded[max(0, match.start() - 30) : match.start()]):
             found.append(NameSpan("entry", text[match.start() : match.end()], *match.span(), weak=True))
         elif ending in _list("other") or ending in _list("shell"):
             found.append(NameSpan("noise", text[match.start() : match.end()], *match.span()))
     found += [NameSpan("noise", "", *match.span()) for match in _file("path").finditer(folded)]
     return found
+
+
+def _entry(text: str, folded: str, match: re.Match[str]) -> NameSpan:
+    """A program, with the folder that stands right behind it: `train.py inside /workspace`."""
+    name, behind = text[match.start() : match.end()], _file("folder").match(folded, match.end())
+    if behind is None or "/" in name:
+        return NameSpan("entry", name, *match.span())
+    folder = text[slice(*behind.span("folder"))].rstrip("/")
+    return NameSpan("entry", f"{folder}/{name}", match.start(), behind.end("folder"))
 
 
 def find_container(text: str, folded: str) -> str | None:

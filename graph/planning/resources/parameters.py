@@ -15,9 +15,9 @@ from knowledge.data_file import parse_json
 from knowledge.model_shapes import ModelShape, find_shape, model_shapes
 
 SIZE = re.compile(
-    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|g(?=\s+(?:de\s+)?param)|billions?|t|trillions?|mil\s?millones|mill?iard\w*)"
-    r"|(?P<small>\d{2,4})\s?-?(?:milli?on\w*|milhões|m(?=[\s-]+(?:param|model)|$)))"
-    r"(?![A-Za-z0-9_/])(?!\s*(?:de |di )?(?:tokens?|"
+    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|g(?=\s+(?:de\s+)?param)|billions?|t|trillions?|mil\s?(?:millones|milh[õo]es)|bilh[õo]es|mill?iard\w*|mrd\.?|mld\.?)"
+    r"|(?P<small>\d{2,4})\s?-?(?:milli?on\w*|milh[õo]es|m(?=[\s-]+(?:param|model)|$)))"
+    r"(?![A-Za-z0-9_/])(?!(?:(?<=m[rl]d)\.)?\s*(?:de |di )?(?:tokens?|"
     r"amino|residues|nucleotides|base ?pairs|acides amin|images?|samples?|rows?|steps?|examples?|files?|/s))",
     re.I,
 )
@@ -122,6 +122,11 @@ def read_size(text: str) -> float | None:
     if not found or found["small"]:
         return int(found["small"]) / 1000 if found else None
     return float(found["size"].replace(",", ".")) * (1000 if found["unit"][0] in "tT" else 1)
+
+
+def find_size(text: str) -> re.Match[str] | None:
+    """Where a text names its model's size."""
+    return SIZE.search(text)
 
 
 def read_layers(text: str) -> tuple[str, int, int] | None:

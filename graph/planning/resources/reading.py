@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from graph.planning.resources.pace import read_paces
-from graph.planning.resources.parameters import find_model, read_layers, read_size
+from graph.planning.resources.parameters import find_model, find_size, read_layers, read_size
 from graph.planning.resources.patterns import pattern
 from graph.planning.resources.saves_said import read_saves
 from graph.reading.gpu_words import NODE, NUMBERS, GpuWords, count_nodes, find_gpu_words, without_machines
@@ -563,8 +563,8 @@ def _model(draft: Draft) -> None:
     if sized:
         told = [m for m in sized if re.search(r"\d[BMbm]", m.text)] or sized  # `7B` before `1 billion`
         return draft.set("model", str(told[-1].value), told[-1].start, told[-1].end)
-    if billions := read_size(utterance.text):
-        return draft.set("model", f"{billions:g}B", 0, 0)
+    if (billions := read_size(utterance.text)) and (written := find_size(utterance.text)):
+        return draft.set("model", f"{billions:g}B", *written.span())
     if small := matching("sized").search(utterance.text):
         return draft.set("model", f"{int(small[1])}M model", *small.span())
     if mentions:
