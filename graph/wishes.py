@@ -70,8 +70,8 @@ TOO_SMALL = re.compile(
     re.I,
 )
 MEMORY = re.compile(
-    rf"\b(?P<a>\d{{2,3}})[\s-]?(?:gb|gib|g)[\s-]+(?:(?:nvidia|hbm\w*|vram|memory|sxm\d?|pcie)[\s-]+)*{CARD}\b|"
-    rf"\b{CARD}[\s-]+(?:(?:with|of|having|that have|at)\s+)?(?P<b>\d{{2,3}})[\s-]?(?:gb|gib|g)\b",
+    rf"\b(?P<a>\d{{2,3}})[\s-]?(?:gb|gib|gigs?|g)[\s-]+(?:(?:nvidia|hbm\w*|vram|memory|sxm\d?|pcie)[\s-]+)*{CARD}\b|"
+    rf"\b{CARD}[\s-]+(?:(?:with|of|having|that have|at)\s+)?(?P<b>\d{{2,3}})[\s-]?(?:gb|gib|gigs?|g)\b",
     re.I,
 )
 MODEL = re.compile(r"(?<![\w-])([A-Z]{1,2}\d{2,3}[A-Z]?s?)(?:-\d{2,3}(?:gb)?)?(?![\w-])", re.I)

@@ -391,8 +391,9 @@ def undo(turn: TurnContext) -> State:
 
 def redo(turn: TurnContext) -> State:
     undone = tuple(turn.state.get("undone", ()))
-    if not undone:
-        return State(said=(Say(NOTHING_UNDONE),))
+    if not undone:  # `put it back`, of what was changed
+        backward = turn.utterance.main.share("undo", "back") >= LIKELY
+        return undo(turn) if backward else State(said=(Say(NOTHING_UNDONE),))
     return restored(turn, (*turn.state.get("revisions", ()), undone[-1]), undone[:-1])
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from graph.answering.abstaining import quoted
 from graph.answering.job_values import means_others
 from graph.context import Context
 from graph.conversation.cure import by_cure
@@ -30,7 +31,7 @@ from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reasons import spoken_reason
-from knowledge.types import AskField, JobRequest, Made, OfferEdit, OfferSearch, Paste
+from knowledge.types import AskField, JobRequest, Made, OfferEdit, OfferSearch, Paste, Say
 
 MOST_SINCE = 2000  # characters of what was said since a diagnosis
 SHOW = re.compile(
@@ -45,6 +46,9 @@ ENOUGH = 3
 # What a question of another run names.
 OF_A_RUN = ("Model", "Method", "Framework", "Path")
 # What may go on from a waiting job; a question that is rather of something else is left to others.
+OF_FAILURE = (
+    "Of *{}* I have said nothing yet: ask *why* with the end of the job's output, and I name the cause and its cure."
+)
 OF_WAITING = (
     *("job.start", "job.state", "job.priority", "job.cancel", "job.change", "job.hold", "job.dependency", "job.watch"),
     *("job.node", "job.runtime", "job.lost", "site.limits", "site.status", "machine.", "script.whatif", "log.", "next"),
@@ -189,8 +193,19 @@ def handled(turn: TurnContext) -> State:
     asks = only_asks_of_script(turn)
     for handle in HANDLERS:
         if (found := handle(turn)) and not (asks and changes_script(turn, found)):
-            return found
+            return with_failure_told(turn, found)
     return State(way="answer", act="ask")
+
+
+def with_failure_told(turn: TurnContext, found: State) -> State:
+    """What was found, with a failure named that a sentence tells beside a pasted script and that nothing answered: `it
+    stopped with exit code 137, also give it 12 h`."""
+    came = turn.message
+    told = [one.text for one in turn.utterance.clauses if one.share("diagnose") >= SURE]
+    if not (told and came.scripts) or came.logs or came.outputs or found.get("diagnosed") or found.get("way"):
+        return found
+    said = found.get("said", ())
+    return State(**{**found, "said": (*said, Say(OF_FAILURE.format(quoted(told[0]))))}) if said else found
 
 
 def understand(state: State, runtime: Runtime[Context]) -> State:

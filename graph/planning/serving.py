@@ -78,6 +78,8 @@ HOME = (
 )
 IN_PROGRAM = "Your program makes the engine itself: `{}`, with as many GPUs as the job has."
 
+SIZE = re.compile(r"(?i)\d+(?:\.\d+)?\s?[bm]n?")  # `serve a 70B`: a size is no name
+
 
 def engine_of(framework: str | None) -> ServingEngine | None:
     """How that server is told things; None where it is none."""
@@ -98,7 +100,7 @@ def with_served_model(request: JobRequest) -> JobRequest:
         strategy = None if request.framework != own else request.strategy
         return replace(request, framework=own, strategy=strategy) if own else request
     name = (named if isinstance(named, str) else model) or (
-        MODEL_PLACEHOLDER if " " in model or likely_names(model) else model
+        MODEL_PLACEHOLDER if " " in model or likely_names(model) or SIZE.fullmatch(model) else model
     )
     behind = tuple(line for line in request.after if ASKS.fullmatch(line))
     return replace(

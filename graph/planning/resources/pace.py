@@ -16,8 +16,9 @@ LENGTHY = (
     r"(?P<what>epochs?|epochen?|[eé]po\w+|steps?|iterations?|its?|schritte?n?|[eé]tapes?|pasos?|passi?|itera\w+)\b"
 )
 RATE = (
-    r"(?<![\w.,])(?P<count>\d[\d.,]*)\s?(?P<k>k)?\s*(?P<of>im(?:g|age)s?|samples?|pictures?|steps?|iterations?|its?)"
-    r"\s*(?:/|per|a|pro|par)\s*s(?:ec(?:onde?s?)?|ekunde)?\b"
+    r"(?<![\w.,])(?P<count>\d[\d.,]*)\s?(?P<k>k)?\s*(?P<of>im(?:g|age)s?|samples?|pictures?|steps?|iterations?|its?"
+    r"|bilder|im[aá]gen(?:e?s)|immagini|campioni|muestras|amostras|[eé]chantillons|ejemplos|exemplos|schritte)"
+    r"\s*(?:/|per|a|al|pro|par|por)\s*s(?:ec(?:ond[eo]?s?)?|ekunde|egundo)?\b"
 )
 
 TAKES = re.compile(
@@ -95,7 +96,7 @@ def read_paces(text: str) -> list[Pace]:
 def _rate(found: re.Match[str]) -> Pace:
     plain = re.sub(r",(?=\d{3}\b)", "", found["count"]).replace(",", ".").rstrip(".")
     count = float(plain) * (1e3 if found["k"] else 1)
-    of = "step" if re.match(r"(?i)step|it", found["of"]) else "sample"
+    of = "step" if re.match(r"(?i)step|it|schritt", found["of"]) else "sample"
     return Pace({"pace_s": 1 / count, "pace_of": of} if count else {}, *found.span())
 
 
