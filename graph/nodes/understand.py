@@ -45,10 +45,8 @@ ASIDE = re.compile(r"(?i)\b(?:ok(?:ay)?|and|now|please|pls|thanks?|thx|fine|then
 ENOUGH = 3
 # What a question of another run names.
 OF_A_RUN = ("Model", "Method", "Framework", "Path")
+OF_FAILURE = "Of *{}* I have said nothing yet: ask *why* with the end of the job's output, and I name the cause."
 # What may go on from a waiting job; a question that is rather of something else is left to others.
-OF_FAILURE = (
-    "Of *{}* I have said nothing yet: ask *why* with the end of the job's output, and I name the cause and its cure."
-)
 OF_WAITING = (
     *("job.start", "job.state", "job.priority", "job.cancel", "job.change", "job.hold", "job.dependency", "job.watch"),
     *("job.node", "job.runtime", "job.lost", "site.limits", "site.status", "machine.", "script.whatif", "log.", "next"),
